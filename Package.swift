@@ -3,7 +3,10 @@ import PackageDescription
 
 let package = Package(
     name: "bookplate",
+    // The client is for apps. The server runs on Linux.
+    platforms: [.iOS(.v17), .macOS(.v15)],
     products: [
+        .library(name: "BookplateClient", targets: ["BookplateClient"]),
         .library(name: "GraphQL", targets: ["GraphQL"]),
         .library(name: "GraphQLServing", targets: ["GraphQLServing"]),
         .library(name: "GraphQLNIO", targets: ["GraphQLNIO"]),
@@ -19,6 +22,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // Only the client uses it.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // Only tests use it.
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
@@ -128,6 +133,7 @@ floor(
             dependencies: [
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), "EventLoops", "Postgres",
+                "TestBasics",
             ]),
         .testTarget(name: "ConfigTests", dependencies: ["Config"]),
         .testTarget(name: "TelemetryTests", dependencies: ["Telemetry"]),
@@ -138,12 +144,19 @@ floor(
             ]),
         .testTarget(
             name: "HTTPFetchTests", dependencies: ["HTTPFetch", "LoopbackHTTP", "Telemetry"]),
+        .testTarget(
+            name: "EventLoopsTests",
+            dependencies: [
+                "EventLoops", "TestBasics", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         .testTarget(name: "GzipTests", dependencies: ["Gzip"]),
         .testTarget(
             name: "JobQueueTests",
             dependencies: [
                 "GraphQL",
-                "Bookplate", "EventLoops", "JobQueue", "Postgres", "Requests", "TestSupport",
+                "Bookplate", "EventLoops", "JobQueue", "Postgres", "Requests", "TestBasics",
+                "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
@@ -223,7 +236,8 @@ floor(
         .testTarget(
             name: "GraphQLNIOTests",
             dependencies: [
-                "GraphQL", "GraphQLNIO", "GraphQLServing", "SocketClient",
+                "Basics", "EchoServer", "EventLoops", "GraphQL", "GraphQLNIO", "GraphQLServing",
+                "Gzip", "SocketClient", "Telemetry", "TestBasics",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -234,7 +248,7 @@ floor(
         .testTarget(
             name: "GraphQLPostgresTests",
             dependencies: [
-                "Basics", "EventLoops", "GraphQL", "GraphQLPostgres", "Postgres",
+                "Basics", "EventLoops", "GraphQL", "GraphQLPostgres", "Postgres", "TestBasics",
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
     ])
@@ -274,6 +288,7 @@ floor(
             resources: [
                 .embedInCode("App/schema.graphql"), .embedInCode("Library/Books/isbn-ranges.txt"),
                 .embedInCode("OAuth/Page/oauth.css"), .embedInCode("OAuth/Page/oauth.js"),
+                .embedInCode("Sharing/Page/sharing.css"),
             ]),
         // The work of operators, which only bookplate-admin does.
         .target(
@@ -300,30 +315,28 @@ floor(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Basics", "GraphQLExplorer", "GraphQLNIO", "GraphQLServing",
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                "Config", "EventLoops", "GraphQL", "Gzip", "Server", "SocketClient", "Telemetry",
+                "Config", "EchoServer", "GraphQL", "GraphQLExplorer", "GraphQLNIO",
+                "GraphQLServing", "Server", "SocketClient", "Telemetry", "TestBasics",
                 "TestSupport", "Version",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]),
         .testTarget(
             name: "BookSourcesTests",
-            dependencies: ["Basics", "BookSources", "HTTPFetch", "LoopbackHTTP"],
+            dependencies: ["Basics", "BookSources", "HTTPFetch", "LoopbackHTTP", "TestBasics"],
             exclude: ["Fixtures"]),
         .testTarget(
             name: "BookplateTests",
             dependencies: [
+                "CMalloc",
                 "GraphQLPostgres",
                 "GraphQLServing",
                 "EventLoops", "HTTPFetch", "Telemetry",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 "Basics", "BookSources", "Bookplate", "Config", "GraphQL", "Identity",
                 "ImageProcessing", "JobQueue", "LoopbackHTTP", "ObjectStorage", "Postgres",
-                "Operations", "Requests", "S3Storage", "TestSupport", "Zip",
+                "Operations", "Requests", "S3Storage", "TestBasics", "TestSupport", "Zip",
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Library/Import/Fixtures"]),
@@ -331,12 +344,33 @@ floor(
             name: "RequestsTests",
             dependencies: [
                 "Basics", "Bookplate", "EventLoops", "GraphQL", "GraphQLServing", "JobQueue",
-                "Operations", "Postgres", "Requests", "TestSupport",
+                "Operations", "Postgres", "Requests", "TestBasics", "TestSupport",
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(
             name: "OperationsTests",
             dependencies: ["Bookplate", "GraphQL", "Operations", "Postgres", "TestSupport"]),
+    ])
+
+// MARK: Client: the library on a reader's device. It uses nothing of the server.
+
+floor(
+    "Client",
+    [
+        .target(
+            name: "BookplateClient", dependencies: [.product(name: "GRDB", package: "GRDB.swift")]),
+        // Also a package of its own, which depends on the product as an app does.
+        .executableTarget(
+            name: "Bookshelf", dependencies: ["BookplateClient"],
+            path: "Examples/Bookshelf/Sources"),
+    ],
+    tests: [
+        .testTarget(
+            name: "BookplateClientTests",
+            dependencies: [
+                "BookplateClient", "ClientSimulation", "GraphQL", "TestBasics",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ])
     ])
 
 // MARK: Programs: wiring, and the parsing of arguments
@@ -385,11 +419,11 @@ floor(
         .testTarget(
             name: "JourneyTests",
             dependencies: [
-                "Basics", "Bookplate", "Config", "EventLoops", "GraphQL", "Identity",
-                "LoopbackHTTP",
+                "Basics", "Bookplate", "BookplateClient", "ClientSimulation", "Config",
+                "EventLoops",
+                "GraphQL", "Identity", "LoopbackHTTP",
                 "MosquittoBroker", "ObjectStorage", "Operations", "Postgres", "S3Storage",
-                "SocketClient",
-                "TestSupport", "Version", "Zip",
+                "SocketClient", "TestBasics", "TestSupport", "Version", "Zip",
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             exclude: ["Clients", "Faults/disk.c"]),
@@ -401,6 +435,8 @@ floor(
     "Support", in: "Tests",
     [
         .target(name: "LoopbackHTTP"),
+        // Waiting, and random numbers from a seed. Depends on nothing.
+        .target(name: "TestBasics"),
         .target(
             name: "SocketClient",
             dependencies: [.product(name: "NIOPosix", package: "swift-nio")]),
@@ -413,11 +449,28 @@ floor(
                 "Identity", "Config", "ImageProcessing", "JobQueue", "LoopbackHTTP",
                 "ObjectStorage", "Operations",
                 "Postgres", "Requests",
-                "S3Storage",
+                "S3Storage", "TestBasics",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
+        // A server whose responses contain the requests.
+        .target(
+            name: "EchoServer",
+            dependencies: [
+                "GraphQL", "GraphQLNIO", "GraphQLServing", "SocketClient", "Telemetry",
+                "TestBasics",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ]),
         .target(name: "LinkRefusal"),
+        // Devices of a reader, their network, and a model of the server.
+        .target(
+            name: "ClientSimulation",
+            dependencies: [
+                "BookplateClient", "TestBasics", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
     ])
 
 package.targets += [

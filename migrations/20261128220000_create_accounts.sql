@@ -36,6 +36,8 @@ CREATE TABLE tenants (
     oauth_registration boolean NOT NULL DEFAULT false,
     -- Whether assistants may call the trusted documents as tools of the Model Context Protocol.
     mcp boolean NOT NULL DEFAULT false,
+    -- Whether readers may share parts of their libraries by links. If false, no link works.
+    sharing boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
@@ -54,6 +56,7 @@ COMMENT ON COLUMN tenants.guest_books_max IS 'The maximum number of books of a g
 COMMENT ON COLUMN tenants.oauth IS 'Whether apps of other developers may ask readers for access by OAuth.';
 COMMENT ON COLUMN tenants.oauth_registration IS 'Whether apps of other developers may register themselves.';
 COMMENT ON COLUMN tenants.mcp IS 'Whether trusted documents are offered as tools of the Model Context Protocol.';
+COMMENT ON COLUMN tenants.sharing IS 'Whether readers may share by links. If false, no link works.';
 
 -- The issuers that the server's configuration does not contain. Without `jwks_url`, the address of the keys comes from the discovery
 -- document of the issuer. Without audiences, those of the tenant count.
@@ -87,6 +90,8 @@ CREATE TABLE users (
     email_disabled boolean NOT NULL DEFAULT false,
     display_name text,
     preferred_genres text[] NOT NULL DEFAULT '{}',
+    -- At most 10 primary language subtags, the most preferred first. Empty if the languages are not known.
+    languages text[] NOT NULL DEFAULT '{}' CHECK (array_to_string(languages, ' ') ~ '^(?:[a-z]{2,3}(?: [a-z]{2,3}){0,9})?$'),
     -- A name of the IANA time zone database. It decides which day it is for the reader.
     time_zone text NOT NULL DEFAULT 'UTC',
     created_at timestamptz NOT NULL DEFAULT now(),
@@ -104,6 +109,8 @@ COMMENT ON TABLE users IS 'Accounts and guests. A user belongs to one tenant.';
 COMMENT ON COLUMN users.email_disabled IS
     'Whether Apple has reported that mail to the relay address is switched off. The address is not shown then.';
 COMMENT ON COLUMN users.preferred_genres IS 'The names of genres, in the order of the reader.';
+COMMENT ON COLUMN users.languages IS
+    'The languages in which the user reads, the most preferred first: the first parts of BCP 47 tags. Empty if they are not known.';
 COMMENT ON COLUMN users.time_zone IS 'A name of the IANA time zone database, which decides when the reader''s day begins.';
 COMMENT ON COLUMN users.is_guest IS 'Whether the user has no identity. Adding the first identity ends this for good.';
 COMMENT ON COLUMN users.guest_seen_at IS

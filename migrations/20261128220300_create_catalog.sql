@@ -295,9 +295,9 @@ BEGIN
 END
 $$;
 
--- Returns the title without what differs between records of one work: brackets, a leading article, marks, case, punctuation, and
--- a subtitle that only names the kind of the book or of the edition, such as ": A Novel" or ": 50th Anniversary Edition". A
--- graphic novel is another work.
+-- Returns the title without what differs between records of one work: brackets, a leading article, marks, case, punctuation, a final
+-- "board book", and a subtitle that only names the kind of the book or of the edition, such as ": A Novel" or
+-- ": 50th Anniversary Edition". A graphic novel is another work.
 CREATE FUNCTION title_key(title text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -323,6 +323,9 @@ BEGIN
     IF split_part(folded, ' ', 1) IN ('the', 'a', 'an') THEN
         folded := substring(folded FROM position(' ' IN folded) + 1);
     END IF;
+    IF folded LIKE '% board book' THEN
+        folded := left(folded, -11);
+    END IF;
     RETURN nullif(folded, '');
 END
 $$;
@@ -334,6 +337,16 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 AS $$
 BEGIN
     RETURN hashtextextended(public.title_key(title) || '|' || public.author_key(authors[1]), 0);
+END
+$$;
+
+-- Returns the key that the volumes of a series by one author have in common: a hash of the series and the first author's `author_key`.
+-- Null without a series or an author.
+CREATE FUNCTION series_key(series_id uuid, authors text[]) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+BEGIN
+    RETURN hashtextextended(series_id || '|' || public.author_key(authors[1]), 0);
 END
 $$;
 
@@ -409,7 +422,9 @@ CREATE INDEX editions_popularity ON editions (popularity DESC, id);
 CREATE INDEX editions_series_id ON editions (series_id) WHERE series_id IS NOT NULL;
 -- An index-only scan returns the series of a reader's books.
 CREATE INDEX editions_series_of_id ON editions (id) INCLUDE (series_id) WHERE series_id IS NOT NULL;
-CREATE INDEX editions_search_title ON editions (search_title);
+-- A title is found with and without its spaces: "FireStar" and "Fire Star".
+CREATE INDEX editions_search_title ON editions (replace(search_title, ' ', ''));
+ALTER INDEX editions_search_title ALTER COLUMN 1 SET STATISTICS 0;
 CREATE INDEX editions_search_vector ON editions USING gin (search_vector) WITH (fastupdate = off);
 -- Editions whose cover was never requested come first, the most popular of them first.
 CREATE INDEX editions_due_for_cover ON editions (cover_due_at, popularity DESC, id)
@@ -418,6 +433,7 @@ CREATE INDEX editions_late_for_cover ON editions (cover_due_at)
     WHERE cover_version IS NULL AND cover_failures > 0;
 -- The triggers find the other records of a work by this index.
 CREATE INDEX editions_work_key ON editions (work_key(title, authors));
+CREATE INDEX editions_series_key ON editions (series_key(series_id, authors)) WHERE series_id IS NOT NULL;
 -- The feed finds the other books of liked authors and series by these indexes.
 CREATE INDEX editions_first_author_hash ON editions (first_author_hash, popularity DESC);
 CREATE INDEX editions_series_hash ON editions (series_hash, popularity DESC) WHERE series_hash <> 0;
@@ -827,8 +843,10 @@ SELECT search_fold(alias), id
 FROM canonical
 CROSS JOIN LATERAL string_to_table(aliases, ',') AS alias;
 
--- The editions of each genre, most popular first.
+-- The editions of each language and genre, most popular first.
 CREATE TABLE edition_genres (
+    -- The language of the edition (`feed_language`). If that is unknown or doubtful, the main language of the catalog; empty without one.
+    language text COLLATE "C" NOT NULL,
     -- 0 for an edition without a genre, therefore no foreign key.
     genre_id smallint NOT NULL,
     -- The sort key that `genre_position` returns: tier, popularity, and number of the edition.
@@ -836,11 +854,13 @@ CREATE TABLE edition_genres (
     edition_id uuid NOT NULL REFERENCES editions ON DELETE CASCADE,
     -- 1 for the edition's first genre.
     ordinal smallint NOT NULL,
-    PRIMARY KEY (genre_id, position) INCLUDE (edition_id, ordinal)
+    PRIMARY KEY (language, genre_id, position) INCLUDE (edition_id, ordinal)
 );
-CREATE INDEX edition_genres_edition_id ON edition_genres (edition_id, ordinal) INCLUDE (genre_id, position);
+CREATE INDEX edition_genres_edition_id ON edition_genres (edition_id, ordinal) INCLUDE (language, genre_id, position);
 
-COMMENT ON TABLE edition_genres IS 'The editions of each genre, in the order of the feed.';
+COMMENT ON TABLE edition_genres IS 'The editions of each language and genre, in the order of the feed.';
+COMMENT ON COLUMN edition_genres.language IS
+    'The language of the edition (`feed_language`). If that is unknown or doubtful, it is the main language of the catalog.';
 COMMENT ON COLUMN edition_genres.genre_id IS '0 for editions without a genre.';
 COMMENT ON COLUMN edition_genres.position IS 'The sort key: tier, popularity, and number of the edition (`genre_position`).';
 COMMENT ON COLUMN edition_genres.ordinal IS 'The position of the genre in the list of the edition, from 1.';
@@ -888,14 +908,18 @@ CREATE TABLE work_records (
     -- The oldest record of the work. The id of the work is computed from it (`work_id`), so a work keeps its id when it gains
     -- records, and each record leads to the work that it belongs to now.
     founder_id uuid NOT NULL,
-    -- The feed shows only the record of rank 1.
-    rank int NOT NULL
+    -- The feed shows the record of the lowest rank in a language of the reader (`record_to_show`).
+    rank int NOT NULL,
+    -- A copy of `edition_genres.language`, so that the record to show is found without a lookup for each record.
+    language text NOT NULL
 );
-CREATE INDEX work_records_work ON work_records (founder_id, rank) INCLUDE (edition_id);
+CREATE INDEX work_records_work ON work_records (founder_id, rank) INCLUDE (edition_id, language);
 
 COMMENT ON TABLE work_records IS 'The editions of works that have two or more, as computed by `match_works`.';
 COMMENT ON COLUMN work_records.founder_id IS 'The oldest edition of the work. The id of the work is computed from it (`work_id`).';
-COMMENT ON COLUMN work_records.rank IS 'The order of the records, from 1. The feed shows only the first one.';
+COMMENT ON COLUMN work_records.rank IS
+    'The order of the records, from 1. The feed shows the first one in a language of the reader.';
+COMMENT ON COLUMN work_records.language IS 'The language of the edition, as in `edition_genres`.';
 
 -- Editions that were deleted, if their work has other editions. `survivor_id` is one of those: an id of a work that was computed
 -- from the deleted edition returns the work of the survivor.

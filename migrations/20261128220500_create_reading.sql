@@ -72,8 +72,8 @@ CREATE TABLE reads (
     -- The length of an audiobook.
     length_seconds read_length,
     note read_note,
-    -- Copies of the page count, the genre, and the first author of the book. Statistics read only the index `reads_finished`: with
-    -- the books they take three times as long. A statement that adds a read copies them, and a trigger of `books` updates them.
+    -- Copies of the page count, the genre, and the first author of the book, so that `reading_counts` follows from the reads alone. A
+    -- statement that adds a read copies them, and a trigger of `books` updates them.
     page_count int,
     genre text,
     author_id uuid,
@@ -83,6 +83,7 @@ CREATE TABLE reads (
     -- The first key of the order of reads: the latest read of a book has the greatest (sorted_on, created_at, id). An open read
     -- comes after all others, and a read without a date before them.
     sorted_on text COLLATE "C" NOT NULL GENERATED ALWAYS AS (read_order(outcome, started_on, finished_on)) STORED,
+    finished_year int GENERATED ALWAYS AS (left(finished_on, 4)::int) STORED,
     PRIMARY KEY (user_id, id),
     CONSTRAINT reads_open_check CHECK (outcome <> 'READING' OR finished_on IS NULL),
     CONSTRAINT reads_dates_check CHECK (are_dates_in_order(started_on, finished_on)),
@@ -94,15 +95,20 @@ CREATE UNIQUE INDEX reads_open ON reads (user_id, book_id)
     WHERE outcome = 'READING';
 CREATE INDEX reads_of_book ON reads (user_id, book_id, sorted_on, created_at, id);
 CREATE INDEX reads_of_user ON reads (user_id, sorted_on, created_at, id);
--- Index-only scans return the statistics of a library and of a year.
-CREATE INDEX reads_finished ON reads (user_id, finished_on)
-    INCLUDE (id, book_id, format, length_seconds, page_count, genre, author_id, author)
+-- The first and the last read of a year.
+CREATE INDEX reads_finished ON reads (user_id, finished_on, id)
     WHERE outcome = 'FINISHED';
+-- The longest and the shortest book, of all and of a year.
+CREATE INDEX reads_lengths ON reads (user_id, page_count, book_id)
+    WHERE outcome = 'FINISHED' AND page_count IS NOT NULL;
+CREATE INDEX reads_lengths_of_year ON reads (user_id, finished_year, page_count, book_id)
+    WHERE outcome = 'FINISHED' AND page_count IS NOT NULL;
+-- The first spelling of the name of an author.
+CREATE INDEX reads_authors ON reads (user_id, author_id, author COLLATE "C")
+    WHERE outcome = 'FINISHED' AND author_id IS NOT NULL;
 -- A filter of lists. Without row-level security, PostgreSQL would compare the format with an index, too.
 CREATE INDEX reads_with_format ON reads (user_id, book_id) INCLUDE (format)
     WHERE format IS NOT NULL;
-CREATE INDEX reads_given_up ON reads (user_id, finished_on)
-    WHERE outcome = 'DID_NOT_FINISH';
 
 COMMENT ON TABLE reads IS 'The times that a reader has read a book.';
 COMMENT ON COLUMN reads.started_on IS 'A year, a month, or a day in the time zone that the reader had then.';
@@ -176,6 +182,65 @@ ALTER TABLE reading_days ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE reading_days IS 'The days with progress or a finished book in the time zone of the reader, for streaks. Triggers maintain it.';
 COMMENT ON COLUMN reading_days.entry_count IS 'The number of entries and of finished books of the day, at least 1.';
 
+-- The numbers of finished reads and of ratings of each reader, by year and in total, so that statistics do not read all reads. Triggers of
+-- `reads` and `reviews` maintain this table and the next one (reading_counts.sql).
+--
+-- `kind` is a text: with row-level security, PostgreSQL does not compare values of an enum with an index.
+CREATE TABLE reading_counts (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    -- READS, BOOKS, GIVEN_UP, MONTH, FORMAT, or RATING.
+    kind text COLLATE "C" NOT NULL,
+    -- 0 for all years, which also contains reads without a date.
+    year int NOT NULL,
+    -- The month (01 to 12), the format, or the rating in half stars (0 without one). Otherwise empty.
+    key text COLLATE "C" NOT NULL,
+    number int NOT NULL,
+    -- Only of READS.
+    pages bigint NOT NULL DEFAULT 0,
+    seconds bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (user_id, kind, year, key)
+) WITH (fillfactor = 50);
+ALTER TABLE reading_counts ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE reading_counts ALTER COLUMN user_id SET (n_distinct = -0.01);
+
+COMMENT ON TABLE reading_counts IS
+    'The numbers of finished reads and of ratings by year and in total. Triggers maintain the table. A number can be 0.';
+COMMENT ON COLUMN reading_counts.kind IS
+    'READS and GIVEN_UP: reads. BOOKS: different finished books. RATING: reviews, by year only those of books that were finished in it.';
+COMMENT ON COLUMN reading_counts.year IS '0 for all years, which also contains reads without a date.';
+COMMENT ON COLUMN reading_counts.key IS 'The month, the format, or the rating in half stars (0 without one). Otherwise empty.';
+
+-- The numbers of finished reads by genre and author. A reader can have thousands of authors, so an index has the order of the numbers. In the
+-- table above, such an index would prevent HOT updates.
+CREATE TABLE reading_top_counts (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    -- GENRE or AUTHOR.
+    kind text COLLATE "C" NOT NULL,
+    -- 0 for all years.
+    year int NOT NULL,
+    -- The genre, or the id of the author.
+    key text COLLATE "C" NOT NULL,
+    number int NOT NULL,
+    PRIMARY KEY (user_id, kind, year, key)
+) WITH (fillfactor = 80);
+ALTER TABLE reading_top_counts ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE reading_top_counts ALTER COLUMN user_id SET (n_distinct = -0.01);
+CREATE INDEX reading_top_counts_order ON reading_top_counts (user_id, kind, year, number DESC, key);
+
+COMMENT ON TABLE reading_top_counts IS
+    'The numbers of finished reads by genre and author. Triggers maintain the table. A number can be 0.';
+COMMENT ON COLUMN reading_top_counts.year IS '0 for all years, which also contains reads without a date.';
+COMMENT ON COLUMN reading_top_counts.key IS 'The genre, or the id of the author.';
+
+-- A transaction of many statements adds a row for each reader whose numbers it counts again when it ends. It deletes the row then, so the table
+-- is empty.
+CREATE TABLE reading_recounts (
+    user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE
+);
+ALTER TABLE reading_recounts ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE reading_recounts IS 'Readers whose numbers of reads and days the current transaction counts again when it ends.';
+
 CREATE TYPE goal_unit AS ENUM ('BOOKS', 'PAGES', 'HOURS');
 
 CREATE TABLE reading_goals (
@@ -195,7 +260,6 @@ ALTER TABLE reading_goals ALTER COLUMN user_id SET (n_distinct = -0.01);
 COMMENT ON TABLE reading_goals IS 'The goals of readers for years.';
 COMMENT ON COLUMN reading_goals.target IS 'The number of books, pages, or hours.';
 
-CREATE TYPE note_color AS ENUM ('YELLOW', 'ORANGE', 'RED', 'PINK', 'PURPLE', 'BLUE', 'GREEN', 'GRAY');
 
 -- Domains, and not constraints of the table, for the reason given at `books`.
 CREATE DOMAIN note_text AS text
@@ -243,7 +307,7 @@ CREATE TABLE notes (
     -- The reader's own words.
     comment note_comment,
     chapter note_chapter,
-    color note_color,
+    color label_color,
     -- The position as the reader gave it: at most one of the three. The others follow from the length of the book.
     page progress_page,
     percent progress_percent,
@@ -273,3 +337,39 @@ COMMENT ON COLUMN notes.comment IS 'The reader''s own words.';
 COMMENT ON COLUMN notes.percent IS 'From 0 to 100.';
 COMMENT ON COLUMN notes.seconds IS 'The position in an audiobook.';
 COMMENT ON COLUMN notes.created_at IS 'When the reader made the note. An e-reader may send it later.';
+
+-- Links by which readers share a shelf, a review, a note, or the reading of a year. Anyone who has a link can see this object, and
+-- nothing else. A link ends when its row is deleted, also with its object or its account, by the foreign keys. They need no indexes of
+-- their own: a reader has at most 100 links.
+CREATE TABLE shared_links (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    id uuid NOT NULL,
+    -- SHA-256 of the token in the address, which has 144 bits. The token itself is not stored.
+    token_hash bytea NOT NULL CHECK (octet_length(token_hash) = 32),
+    -- From this and the key of the installation, the server calculates the token again for the reader's list of links.
+    seed uuid NOT NULL,
+    -- Exactly one of the four is set.
+    shelf_id uuid,
+    review_id uuid,
+    note_id uuid,
+    year int,
+    -- Whether the page shows the name of the reader.
+    shows_name boolean NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz,
+    PRIMARY KEY (user_id, id),
+    CONSTRAINT shared_links_item_check CHECK (num_nonnulls(shelf_id, review_id, note_id, year) = 1),
+    FOREIGN KEY (user_id, shelf_id) REFERENCES shelves ON DELETE CASCADE,
+    FOREIGN KEY (user_id, review_id) REFERENCES reviews (user_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (user_id, note_id) REFERENCES notes ON DELETE CASCADE
+);
+ALTER TABLE shared_links ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+-- Not unique: a violation would reveal a row of another reader. Two tokens of 144 random bits are never equal.
+CREATE INDEX shared_links_token_hash ON shared_links (token_hash);
+
+COMMENT ON TABLE shared_links IS 'The links by which readers share something. Deleting a row ends the link.';
+COMMENT ON COLUMN shared_links.token_hash IS 'SHA-256 of the token in the address. The token is not stored.';
+COMMENT ON COLUMN shared_links.seed IS
+    'The server calculates the token from it, the id, and the key of the installation, for the reader''s list of links.';
+COMMENT ON COLUMN shared_links.shelf_id IS 'The shared shelf. Exactly one of this and the next three columns is set.';
+COMMENT ON COLUMN shared_links.shows_name IS 'Whether the name of the reader is shown to those who have the link.';

@@ -4,6 +4,7 @@
 -- its start. A signal is a reader's opinion of an edition (view `reader_signals`).
 
 CREATE TYPE swipe_action AS ENUM ('LIKE', 'SKIP', 'DISLIKE', 'BUY');
+CREATE TYPE swipe_scope AS ENUM ('BOOK', 'AUTHOR', 'SERIES');
 
 -- A domain, and not a constraint of the table, for the reason given at `books`.
 CREATE DOMAIN swipe_store AS text
@@ -17,6 +18,8 @@ CREATE TABLE swipes (
     -- The client's time, which may be in the future, or the server's time if the client sent none.
     swiped_at timestamptz NOT NULL,
     action swipe_action NOT NULL,
+    -- The subject of a DISLIKE: with AUTHOR or SERIES, the feed hides all their books. BOOK for other actions.
+    scope swipe_scope NOT NULL DEFAULT 'BOOK',
     -- The id of the bookstore whose link the reader opened, for BUY. Null if the client did not send it.
     store swipe_store,
     recorded_at timestamptz NOT NULL DEFAULT now(),
@@ -38,6 +41,9 @@ CREATE INDEX swipes_history_dislike ON swipes (user_id, least(swiped_at, recorde
     WHERE action = 'DISLIKE';
 CREATE INDEX swipes_history_buy ON swipes (user_id, least(swiped_at, recorded_at), edition_id, swiped_at)
     WHERE action = 'BUY';
+-- The authors and series that the feed hides.
+CREATE INDEX swipes_hiding ON swipes (user_id, least(swiped_at, recorded_at), edition_id, swiped_at)
+    WHERE scope <> 'BOOK';
 CREATE INDEX swipes_undone_at ON swipes (undone_at) WHERE undone_at IS NOT NULL;
 -- Swipes are appended in the order of this time, so the index is tiny.
 CREATE INDEX swipes_recorded_at ON swipes USING brin (recorded_at);
@@ -46,6 +52,8 @@ COMMENT ON TABLE swipes IS 'The swipes of readers. A swipe that is undone stays 
 COMMENT ON COLUMN swipes.swiped_at IS
     'The time of the device, which may be in the future, or that of the server if the device sent none.';
 COMMENT ON COLUMN swipes.action IS 'BUY: the reader has opened a link to a shop.';
+COMMENT ON COLUMN swipes.scope IS
+    'The subject of a DISLIKE: with AUTHOR or SERIES, the feed hides all books of the first author or of the series of the edition.';
 COMMENT ON COLUMN swipes.store IS 'The id of the shop, for BUY; null if the device did not send it.';
 COMMENT ON COLUMN swipes.recorded_at IS 'When the server stored the swipe.';
 COMMENT ON COLUMN swipes.saved_book_id IS 'The book that the swipe added to the library. It may have been deleted.';
@@ -78,7 +86,7 @@ COMMENT ON TABLE edition_similar_sources IS 'The editions whose rows in `edition
 -- One row: what the feed's background work has found out about the whole catalog.
 CREATE TABLE feed_state (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-    -- The language of most editions. Those in other languages come last in the feed.
+    -- The language of most editions. The feed shows it to readers whose languages are not known, and to others after theirs.
     main_language text,
     -- Decks that are older do not start a scroll. Set when the whole catalog or all similar editions have changed.
     decks_valid_since timestamptz NOT NULL DEFAULT '-infinity',
@@ -87,7 +95,7 @@ CREATE TABLE feed_state (
     -- The ratings of the whole catalog from which the popularity of editions is computed. They are updated when the sum has changed
     -- by more than 1%.
     popularity_ratings bigint NOT NULL DEFAULT 0,
-    -- Increases when the catalog has changed for the feed. The other column is its value when the cold-start deck was last built.
+    -- Increases when the catalog has changed for the feed. The other column is its value when the cold-start decks were last built.
     catalog_version bigint NOT NULL DEFAULT 1,
     cold_start_version bigint NOT NULL DEFAULT 0,
     -- True while the links of all editions are replaced. If that was interrupted, all are learned again.
@@ -96,13 +104,14 @@ CREATE TABLE feed_state (
 INSERT INTO feed_state DEFAULT VALUES;
 
 COMMENT ON TABLE feed_state IS 'The state of the feed''s background work, in a single row.';
-COMMENT ON COLUMN feed_state.main_language IS 'The language of most editions. Editions in other languages come last in the feed.';
+COMMENT ON COLUMN feed_state.main_language IS
+    'The language of most editions. The feed shows it to readers whose languages are not known, and to others after theirs.';
 COMMENT ON COLUMN feed_state.decks_valid_since IS 'Decks that were built before this time are not used to start a scroll.';
 COMMENT ON COLUMN feed_state.collected_at IS 'When the readers whose signals changed were last searched.';
 COMMENT ON COLUMN feed_state.popularity_ratings IS
     'The number of ratings in the catalog from which the popularity of editions is computed. Updated when it has changed by 1%.';
 COMMENT ON COLUMN feed_state.catalog_version IS 'Increases when the catalog has changed for the feed.';
-COMMENT ON COLUMN feed_state.cold_start_version IS 'The value of `catalog_version` when the cold-start deck was last built.';
+COMMENT ON COLUMN feed_state.cold_start_version IS 'The value of `catalog_version` when the cold-start decks were last built.';
 COMMENT ON COLUMN feed_state.is_replacing_similar IS
     'True while the similar editions of all editions are replaced. If that was interrupted, all are learned again.';
 
@@ -115,7 +124,7 @@ CREATE TABLE edition_changes (
     edition_id uuid NOT NULL,
     -- 1 to add the other columns to the counts, -1 to subtract them, 0 if they do not count.
     editions smallint NOT NULL DEFAULT 0 CHECK (editions BETWEEN -1 AND 1),
-    -- The first part of the language, or an empty string.
+    -- The language of `feed_language`, or an empty string.
     language text NOT NULL DEFAULT '',
     genres text[] NOT NULL DEFAULT '{}',
     ratings int NOT NULL DEFAULT 0
@@ -123,19 +132,19 @@ CREATE TABLE edition_changes (
 
 COMMENT ON TABLE edition_changes IS 'A log of changes of editions since the last refresh of the feed.';
 COMMENT ON COLUMN edition_changes.editions IS '1 to add the row to the counts, -1 to subtract it, 0 if only the popularity may change.';
-COMMENT ON COLUMN edition_changes.language IS 'The first part of the language; empty without a language.';
+COMMENT ON COLUMN edition_changes.language IS 'The language (`feed_language`); empty without one.';
 COMMENT ON COLUMN edition_changes.ratings IS 'The number of ratings of the edition.';
 
 -- The counts of the catalog by language, of which the main language and the number of all ratings are computed.
 CREATE TABLE catalog_languages (
-    -- The first part of the language, or an empty string.
+    -- The language of `feed_language`, or an empty string.
     language text PRIMARY KEY,
     editions bigint NOT NULL,
     ratings bigint NOT NULL
 );
 
 COMMENT ON TABLE catalog_languages IS 'The numbers of editions and ratings in each language.';
-COMMENT ON COLUMN catalog_languages.language IS 'The first part of the language tag; empty for editions without a language.';
+COMMENT ON COLUMN catalog_languages.language IS 'The language (`feed_language`); empty for editions without one.';
 COMMENT ON COLUMN catalog_languages.ratings IS 'The sum of `editions.ratings_count`.';
 
 -- The numbers of new chains.
@@ -145,7 +154,7 @@ CREATE SEQUENCE feed_chains;
 -- writes of a reader update it, and an update of a user passes the triggers of all tables that refer to users.
 CREATE TABLE feed_readers (
     user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
-    -- Counts the changes of swipes, books, reviews, and preferred genres that the feed learns from.
+    -- Counts the changes of swipes, books, reviews, preferred genres, and languages that the feed learns from.
     signals_version bigint NOT NULL,
     -- When a job for the next deck is due; null if no deck is due. The mark costs a write less than a job, and changes in quick succession
     -- keep the first mark. A worker turns due marks into jobs (enqueue_due_decks).
@@ -156,7 +165,7 @@ CREATE INDEX feed_readers_due ON feed_readers (deck_due_at) WHERE deck_due_at IS
 
 COMMENT ON TABLE feed_readers IS 'The readers whose signals have changed, and when their next decks are due.';
 COMMENT ON COLUMN feed_readers.signals_version IS
-    'The number of changes of swipes, books, reviews, and preferred genres from which the feed learns.';
+    'The number of changes of swipes, books, reviews, preferred genres, and languages from which the feed learns.';
 COMMENT ON COLUMN feed_readers.deck_due_at IS 'When a job for the next deck is due; null if no deck is due.';
 
 -- Immutable lists of cards for one reader. A feed is a chain of decks.
@@ -171,12 +180,15 @@ CREATE TABLE feed_decks (
     filter smallint[] NOT NULL,
     -- Empty at the end of a feed.
     editions uuid[] NOT NULL,
+    -- Why each card is in the deck: the kind (`FeedReason.Kind`) times 2^32, plus the number of the edition or genre; 0 for no reason.
+    reasons bigint[] NOT NULL,
     -- The reader's `feed_readers.signals_version` when the deck's signals were read; 0 if the reader had no row. With an older version,
     -- cursors still read the deck, but it starts no scroll.
     signals_version bigint NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, chain, number)
-);
+-- A deck of 100 cards stays in its row.
+) WITH (toast_tuple_target = 4096);
 ALTER TABLE feed_decks ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE INDEX feed_decks_start ON feed_decks (user_id, filter, chain DESC) WHERE number = 0;
 CREATE INDEX feed_decks_created_at ON feed_decks (created_at);
@@ -187,18 +199,23 @@ COMMENT ON COLUMN feed_decks.chain IS
 COMMENT ON COLUMN feed_decks.number IS 'The number of preceding decks of the chain.';
 COMMENT ON COLUMN feed_decks.filter IS 'The ids of the genres of a filtered feed, ascending. Empty for all genres.';
 COMMENT ON COLUMN feed_decks.editions IS 'The cards in their order. Empty at the end of a feed.';
+COMMENT ON COLUMN feed_decks.reasons IS
+    'For each card the kind of the reason times 2^32, plus the number of the liked edition or of the genre; 0 without a reason.';
 COMMENT ON COLUMN feed_decks.signals_version IS
     'The value of `feed_readers.signals_version` from which the deck was built. An older deck does not start a scroll.';
 
--- The first deck of readers without signals.
+-- The first decks of readers without signals who read one language.
 CREATE TABLE cold_start_decks (
     -- Negative, to tell these chains from those of feed_chains.
     chain bigint GENERATED ALWAYS AS IDENTITY (INCREMENT BY -1 START WITH -1) PRIMARY KEY,
+    language text COLLATE "C" NOT NULL,
     editions uuid[] NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now()
 );
+CREATE INDEX cold_start_decks_language ON cold_start_decks (language, chain);
 
-COMMENT ON TABLE cold_start_decks IS 'The first decks of readers without signals.';
+COMMENT ON TABLE cold_start_decks IS 'The first decks of readers without signals who read one language.';
+COMMENT ON COLUMN cold_start_decks.language IS 'The language of the cards, as in `edition_genres`.';
 COMMENT ON COLUMN cold_start_decks.chain IS 'Negative, so that it differs from the numbers of `feed_chains`.';
 COMMENT ON COLUMN cold_start_decks.editions IS 'The cards in their order.';
 

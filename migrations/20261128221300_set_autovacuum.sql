@@ -10,8 +10,8 @@ BEGIN
     FOREACH name IN ARRAY ARRAY[
         'access_tokens', 'apple_grants', 'books', 'changes', 'collected_signals', 'covers', 'deleted_books',
         'edition_genres', 'edition_similar', 'edition_similar_sources', 'editions', 'ereader_documents', 'ereader_positions', 'feed_decks', 'feed_readers', 'identities',
-        'import_failures', 'imports', 'library_counts', 'listed_books', 'logs_to_prune', 'notes', 'oauth_grants', 'progress_entries', 'reading_days',
-        'reading_goals', 'reading_tombstones', 'reads', 'removed_covers', 'reviews', 'sessions', 'shelf_books', 'shelf_counts', 'shelves',
+        'import_failures', 'imports', 'library_counts', 'listed_books', 'logs_to_prune', 'notes', 'oauth_grants', 'progress_entries', 'reading_counts', 'reading_days',
+        'reading_goals', 'reading_tombstones', 'reading_top_counts', 'reads', 'removed_covers', 'reviews', 'sessions', 'shared_links', 'shelf_books', 'shelf_counts', 'shelves',
         'swipes', 'users'
     ] LOOP
         EXECUTE format(
@@ -25,7 +25,7 @@ BEGIN
     END LOOP;
     -- Queues and counters: few rows, which change all the time.
     FOREACH name IN ARRAY ARRAY[
-        'books_to_link', 'edition_changes', 'events', 'jobs', 'leases', 'moving_covers', 'oauth_requests', 'rate_buckets', 'readers_to_collect',
+        'books_to_link', 'edition_changes', 'events', 'jobs', 'leases', 'moving_covers', 'oauth_requests', 'rate_buckets', 'readers_to_collect', 'reading_recounts',
         'source_usage', 'tenant_storage', 'webhook_positions', 'work_signals'
     ] LOOP
         EXECUTE format(

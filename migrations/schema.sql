@@ -209,14 +209,9 @@ CREATE TYPE public.job_state AS ENUM (
     'DEAD'
 );
 
--- Name: note_chapter; Type: DOMAIN; Schema: public; Owner: -
+-- Name: label_color; Type: TYPE; Schema: public; Owner: -
 
-CREATE DOMAIN public.note_chapter AS text
-	CONSTRAINT notes_chapter_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500)));
-
--- Name: note_color; Type: TYPE; Schema: public; Owner: -
-
-CREATE TYPE public.note_color AS ENUM (
+CREATE TYPE public.label_color AS ENUM (
     'YELLOW',
     'ORANGE',
     'RED',
@@ -226,6 +221,11 @@ CREATE TYPE public.note_color AS ENUM (
     'GREEN',
     'GRAY'
 );
+
+-- Name: note_chapter; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.note_chapter AS text
+	CONSTRAINT notes_chapter_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 500)));
 
 -- Name: note_comment; Type: DOMAIN; Schema: public; Owner: -
 
@@ -322,6 +322,14 @@ CREATE TYPE public.swipe_action AS ENUM (
     'BUY'
 );
 
+-- Name: swipe_scope; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.swipe_scope AS ENUM (
+    'BOOK',
+    'AUTHOR',
+    'SERIES'
+);
+
 -- Name: swipe_store; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.swipe_store AS text
@@ -341,6 +349,62 @@ CREATE TYPE public.work_decision_kind AS ENUM (
     'MERGE',
     'SPLIT'
 );
+
+-- Name: reads; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reads (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    started_on public.partial_date,
+    finished_on public.partial_date,
+    outcome public.read_outcome NOT NULL,
+    format public.read_format,
+    length_seconds public.read_length,
+    note public.read_note,
+    page_count integer,
+    genre text,
+    author_id uuid,
+    author text,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    sorted_on text GENERATED ALWAYS AS (public.read_order(outcome, (started_on)::text, (finished_on)::text)) STORED NOT NULL COLLATE pg_catalog."C",
+    finished_year integer GENERATED ALWAYS AS (("left"((finished_on)::text, 4))::integer) STORED,
+    CONSTRAINT reads_dates_check CHECK (public.are_dates_in_order((started_on)::text, (finished_on)::text)),
+    CONSTRAINT reads_open_check CHECK (((outcome <> 'READING'::public.read_outcome) OR (finished_on IS NULL)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.reads ALTER COLUMN user_id SET (n_distinct=-0.01);
+
+ALTER TABLE ONLY public.reads FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE reads; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.reads IS 'The times that a reader has read a book.';
+
+-- Name: COLUMN reads.started_on; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.started_on IS 'A year, a month, or a day in the time zone that the reader had then.';
+
+-- Name: COLUMN reads.finished_on; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.finished_on IS 'The last day, also of a read that was given up. Null for an open read, or if it is not known.';
+
+-- Name: COLUMN reads.outcome; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.outcome IS 'READING: the read is open. A book has at most one open read.';
+
+-- Name: COLUMN reads.length_seconds; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.length_seconds IS 'The length of an audiobook.';
+
+-- Name: COLUMN reads.page_count; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.page_count IS 'A copy of the column of `books`, for statistics, like `genre`, `author_id`, and `author`.';
+
+-- Name: COLUMN reads.sorted_on; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reads.sorted_on IS 'The first part of the order of reads: `finished_on` or `started_on`, or `~` for an open read, which is the last one.';
 
 -- Name: audit_events; Type: TABLE; Schema: public; Owner: -
 
@@ -467,6 +531,36 @@ COMMENT ON COLUMN public.covers.byte_counts IS 'The sizes of three files: thumbn
 -- Name: COLUMN covers.hashes; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.covers.hashes IS 'The SHA-256 hashes of the same files.';
+
+-- Name: reviews; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reviews (
+    user_id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    id uuid NOT NULL,
+    half_stars public.review_half_stars,
+    text public.review_text,
+    has_spoilers boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.reviews ALTER COLUMN user_id SET (n_distinct=-0.01);
+
+ALTER TABLE ONLY public.reviews FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE reviews; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.reviews IS 'The reviews of books, at most one for each book.';
+
+-- Name: COLUMN reviews.half_stars; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reviews.half_stars IS 'The rating in half stars: 8 is 4 stars. Null for a text without a rating.';
+
+-- Name: COLUMN reviews.has_spoilers; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reviews.has_spoilers IS 'Whether the text reveals the plot.';
 
 -- Name: oauth_requests; Type: TABLE; Schema: public; Owner: -
 
@@ -1001,7 +1095,7 @@ COMMENT ON TABLE public.catalog_languages IS 'The numbers of editions and rating
 
 -- Name: COLUMN catalog_languages.language; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.catalog_languages.language IS 'The first part of the language tag; empty for editions without a language.';
+COMMENT ON COLUMN public.catalog_languages.language IS 'The language (`feed_language`); empty for editions without one.';
 
 -- Name: COLUMN catalog_languages.ratings; Type: COMMENT; Schema: public; Owner: -
 
@@ -1072,17 +1166,22 @@ COMMENT ON COLUMN public.checkpoints.found IS 'The number of processed items wit
 
 CREATE TABLE public.cold_start_decks (
     chain bigint NOT NULL,
+    language text NOT NULL COLLATE pg_catalog."C",
     editions uuid[] NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
 -- Name: TABLE cold_start_decks; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON TABLE public.cold_start_decks IS 'The first decks of readers without signals.';
+COMMENT ON TABLE public.cold_start_decks IS 'The first decks of readers without signals who read one language.';
 
 -- Name: COLUMN cold_start_decks.chain; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.cold_start_decks.chain IS 'Negative, so that it differs from the numbers of `feed_chains`.';
+
+-- Name: COLUMN cold_start_decks.language; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.cold_start_decks.language IS 'The language of the cards, as in `edition_genres`.';
 
 -- Name: COLUMN cold_start_decks.editions; Type: COMMENT; Schema: public; Owner: -
 
@@ -1145,6 +1244,7 @@ CREATE TABLE public.swipes (
     edition_id uuid NOT NULL,
     swiped_at timestamp with time zone NOT NULL,
     action public.swipe_action NOT NULL,
+    scope public.swipe_scope DEFAULT 'BOOK'::public.swipe_scope NOT NULL,
     store public.swipe_store,
     recorded_at timestamp with time zone DEFAULT now() NOT NULL,
     undone_at timestamp with time zone,
@@ -1167,6 +1267,10 @@ COMMENT ON COLUMN public.swipes.swiped_at IS 'The time of the device, which may 
 
 COMMENT ON COLUMN public.swipes.action IS 'BUY: the reader has opened a link to a shop.';
 
+-- Name: COLUMN swipes.scope; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.swipes.scope IS 'The subject of a DISLIKE: with AUTHOR or SERIES, the feed hides all books of the first author or of the series of the edition.';
+
 -- Name: COLUMN swipes.store; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.swipes.store IS 'The id of the shop, for BUY; null if the device did not send it.';
@@ -1185,6 +1289,7 @@ CREATE VIEW public.current_swipes WITH (security_invoker='true') AS
  SELECT DISTINCT ON (swipes.user_id, swipes.edition_id) swipes.user_id,
     swipes.edition_id,
     swipes.action,
+    swipes.scope,
     LEAST(swipes.swiped_at, swipes.recorded_at) AS swiped_at,
     swipes.recorded_at,
     swipes.store
@@ -1290,7 +1395,7 @@ COMMENT ON COLUMN public.edition_changes.editions IS '1 to add the row to the co
 
 -- Name: COLUMN edition_changes.language; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.edition_changes.language IS 'The first part of the language; empty without a language.';
+COMMENT ON COLUMN public.edition_changes.language IS 'The language (`feed_language`); empty without one.';
 
 -- Name: COLUMN edition_changes.ratings; Type: COMMENT; Schema: public; Owner: -
 
@@ -1310,6 +1415,7 @@ ALTER TABLE public.edition_changes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENT
 -- Name: edition_genres; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.edition_genres (
+    language text NOT NULL COLLATE pg_catalog."C",
     genre_id smallint NOT NULL,
     "position" bigint NOT NULL,
     edition_id uuid NOT NULL,
@@ -1319,7 +1425,11 @@ WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', 
 
 -- Name: TABLE edition_genres; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON TABLE public.edition_genres IS 'The editions of each genre, in the order of the feed.';
+COMMENT ON TABLE public.edition_genres IS 'The editions of each language and genre, in the order of the feed.';
+
+-- Name: COLUMN edition_genres.language; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.edition_genres.language IS 'The language of the edition (`feed_language`). If that is unknown or doubtful, it is the main language of the catalog.';
 
 -- Name: COLUMN edition_genres.genre_id; Type: COMMENT; Schema: public; Owner: -
 
@@ -1752,10 +1862,11 @@ CREATE TABLE public.feed_decks (
     number smallint NOT NULL,
     filter smallint[] NOT NULL,
     editions uuid[] NOT NULL,
+    reasons bigint[] NOT NULL,
     signals_version bigint NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+WITH (toast_tuple_target='4096', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
 ALTER TABLE ONLY public.feed_decks FORCE ROW LEVEL SECURITY;
 
@@ -1779,6 +1890,10 @@ COMMENT ON COLUMN public.feed_decks.filter IS 'The ids of the genres of a filter
 
 COMMENT ON COLUMN public.feed_decks.editions IS 'The cards in their order. Empty at the end of a feed.';
 
+-- Name: COLUMN feed_decks.reasons; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.feed_decks.reasons IS 'For each card the kind of the reason times 2^32, plus the number of the liked edition or of the genre; 0 without a reason.';
+
 -- Name: COLUMN feed_decks.signals_version; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.feed_decks.signals_version IS 'The value of `feed_readers.signals_version` from which the deck was built. An older deck does not start a scroll.';
@@ -1800,7 +1915,7 @@ COMMENT ON TABLE public.feed_readers IS 'The readers whose signals have changed,
 
 -- Name: COLUMN feed_readers.signals_version; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.feed_readers.signals_version IS 'The number of changes of swipes, books, reviews, and preferred genres from which the feed learns.';
+COMMENT ON COLUMN public.feed_readers.signals_version IS 'The number of changes of swipes, books, reviews, preferred genres, and languages from which the feed learns.';
 
 -- Name: COLUMN feed_readers.deck_due_at; Type: COMMENT; Schema: public; Owner: -
 
@@ -1826,7 +1941,7 @@ COMMENT ON TABLE public.feed_state IS 'The state of the feed''s background work,
 
 -- Name: COLUMN feed_state.main_language; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.feed_state.main_language IS 'The language of most editions. Editions in other languages come last in the feed.';
+COMMENT ON COLUMN public.feed_state.main_language IS 'The language of most editions. The feed shows it to readers whose languages are not known, and to others after theirs.';
 
 -- Name: COLUMN feed_state.decks_valid_since; Type: COMMENT; Schema: public; Owner: -
 
@@ -1846,7 +1961,7 @@ COMMENT ON COLUMN public.feed_state.catalog_version IS 'Increases when the catal
 
 -- Name: COLUMN feed_state.cold_start_version; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.feed_state.cold_start_version IS 'The value of `catalog_version` when the cold-start deck was last built.';
+COMMENT ON COLUMN public.feed_state.cold_start_version IS 'The value of `catalog_version` when the cold-start decks were last built.';
 
 -- Name: COLUMN feed_state.is_replacing_similar; Type: COMMENT; Schema: public; Owner: -
 
@@ -2173,12 +2288,7 @@ COMMENT ON COLUMN public.leases.holder IS 'The server that does the work until `
 
 CREATE TABLE public.library_counts (
     user_id uuid NOT NULL,
-    want_to_read integer,
-    reading integer,
-    read integer,
-    paused integer,
-    did_not_finish integer,
-    written_at timestamp with time zone DEFAULT now() NOT NULL,
+    books integer[],
     writes integer DEFAULT 1 NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
@@ -2189,17 +2299,13 @@ ALTER TABLE ONLY public.library_counts FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE public.library_counts IS 'The number of books of each reader by status. Triggers maintain the table.';
 
--- Name: COLUMN library_counts.want_to_read; Type: COMMENT; Schema: public; Owner: -
+-- Name: COLUMN library_counts.books; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.library_counts.want_to_read IS 'Null if the numbers are not known.';
-
--- Name: COLUMN library_counts.written_at; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.library_counts.written_at IS 'The start of the last transaction that wrote the row.';
+COMMENT ON COLUMN public.library_counts.books IS 'The element i is the number of books with the `list_rank` i. Null if the numbers are not known.';
 
 -- Name: COLUMN library_counts.writes; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.library_counts.writes IS 'How often that transaction has written the row.';
+COMMENT ON COLUMN public.library_counts.writes IS 'Writes since the books were counted, or since a transaction first found 100 or more.';
 
 -- Name: logs_to_prune; Type: TABLE; Schema: public; Owner: -
 
@@ -2253,7 +2359,7 @@ CREATE TABLE public.notes (
     text public.note_text,
     comment public.note_comment,
     chapter public.note_chapter,
-    color public.note_color,
+    color public.label_color,
     page public.progress_page,
     percent public.progress_percent,
     seconds public.progress_seconds,
@@ -2487,47 +2593,13 @@ COMMENT ON COLUMN public.rate_buckets.key IS 'The id of a user or a tenant, or t
 
 COMMENT ON COLUMN public.rate_buckets.full_at IS 'When the bucket will be full again.';
 
--- Name: reviews; Type: TABLE; Schema: public; Owner: -
-
-CREATE TABLE public.reviews (
-    user_id uuid NOT NULL,
-    book_id uuid NOT NULL,
-    id uuid NOT NULL,
-    half_stars public.review_half_stars,
-    text public.review_text,
-    has_spoilers boolean DEFAULT false NOT NULL,
-    is_visible boolean DEFAULT true NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL)))
-)
-WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
-ALTER TABLE ONLY public.reviews ALTER COLUMN user_id SET (n_distinct=-0.01);
-
-ALTER TABLE ONLY public.reviews FORCE ROW LEVEL SECURITY;
-
--- Name: TABLE reviews; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON TABLE public.reviews IS 'The reviews of books, at most one for each book.';
-
--- Name: COLUMN reviews.half_stars; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.reviews.half_stars IS 'The rating in half stars: 8 is 4 stars. Null for a text without a rating.';
-
--- Name: COLUMN reviews.has_spoilers; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.reviews.has_spoilers IS 'Whether the text reveals the plot.';
-
--- Name: COLUMN reviews.is_visible; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.reviews.is_visible IS 'Whether the API shows the review, which is the case while the status of the book is READ. Triggers maintain it.';
-
 -- Name: work_records; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.work_records (
     edition_id uuid NOT NULL,
     founder_id uuid NOT NULL,
-    rank integer NOT NULL
+    rank integer NOT NULL,
+    language text NOT NULL
 );
 
 -- Name: TABLE work_records; Type: COMMENT; Schema: public; Owner: -
@@ -2540,7 +2612,11 @@ COMMENT ON COLUMN public.work_records.founder_id IS 'The oldest edition of the w
 
 -- Name: COLUMN work_records.rank; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.work_records.rank IS 'The order of the records, from 1. The feed shows only the first one.';
+COMMENT ON COLUMN public.work_records.rank IS 'The order of the records, from 1. The feed shows the first one in a language of the reader.';
+
+-- Name: COLUMN work_records.language; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.work_records.language IS 'The language of the edition, as in `edition_genres`.';
 
 -- Name: reader_signals; Type: VIEW; Schema: public; Owner: -
 
@@ -2565,7 +2641,9 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                     ((ARRAY['-0.3'::numeric, (0)::numeric, 0.6, (1)::numeric, 1.25])[(((r.half_stars)::smallint + 1) / 2)])::real AS voice
                    FROM (public.reviews r
                      JOIN public.books b ON (((b.user_id = r.user_id) AND (b.id = r.book_id))))
-                  WHERE ((b.edition_id IS NOT NULL) AND (r.half_stars IS NOT NULL))
+                  WHERE ((b.edition_id IS NOT NULL) AND (r.half_stars IS NOT NULL) AND ((b.status = 'READ'::public.reading_status) OR (EXISTS ( SELECT
+                           FROM public.reads d
+                          WHERE ((d.user_id = r.user_id) AND (d.book_id = r.book_id) AND (d.outcome = 'FINISHED'::public.read_outcome))))))
                 UNION ALL
                  SELECT current_swipes.user_id,
                     current_swipes.edition_id,
@@ -2586,24 +2664,30 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                         END)::real AS float4
                    FROM public.current_swipes
                 UNION ALL
-                 SELECT books.user_id,
-                    books.edition_id,
-                    books.added_at,
-                    3,
+                 SELECT b.user_id,
+                    b.edition_id,
+                    b.added_at,
+                        CASE
+                            WHEN n.is_abandoned THEN 1
+                            ELSE 3
+                        END AS "case",
                     (
-                        CASE books.status
-                            WHEN 'READ'::public.reading_status THEN 0.8
-                            WHEN 'DID_NOT_FINISH'::public.reading_status THEN 0.2
+                        CASE
+                            WHEN n.is_abandoned THEN 0.1
+                            WHEN (b.status = ANY (ARRAY['READ'::public.reading_status, 'DID_NOT_FINISH'::public.reading_status])) THEN 0.8
                             ELSE 0.7
                         END)::real AS float4,
                     (
-                        CASE books.status
-                            WHEN 'READ'::public.reading_status THEN 0.8
-                            WHEN 'DID_NOT_FINISH'::public.reading_status THEN (0)::numeric
+                        CASE
+                            WHEN n.is_abandoned THEN '-0.3'::numeric
+                            WHEN (b.status = ANY (ARRAY['READ'::public.reading_status, 'DID_NOT_FINISH'::public.reading_status])) THEN 0.8
                             ELSE 0.7
                         END)::real AS float4
-                   FROM public.books
-                  WHERE (books.edition_id IS NOT NULL)) s
+                   FROM (public.books b
+                     CROSS JOIN LATERAL ( SELECT ((b.status = 'DID_NOT_FINISH'::public.reading_status) AND (NOT (EXISTS ( SELECT
+                                   FROM public.reads d
+                                  WHERE ((d.user_id = b.user_id) AND (d.book_id = b.id) AND (d.outcome = 'FINISHED'::public.read_outcome)))))) AS is_abandoned) n)
+                  WHERE (b.edition_id IS NOT NULL)) s
              LEFT JOIN public.work_records w ON ((w.edition_id = s.edition_id)))
           ORDER BY s.user_id, COALESCE(w.founder_id, s.edition_id), s.rank, s.at DESC) signals;
 
@@ -2620,6 +2704,38 @@ ALTER TABLE ONLY public.readers_to_collect FORCE ROW LEVEL SECURITY;
 -- Name: TABLE readers_to_collect; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON TABLE public.readers_to_collect IS 'Readers whose signals have to be collected again.';
+
+-- Name: reading_counts; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reading_counts (
+    user_id uuid NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    year integer NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    number integer NOT NULL,
+    pages bigint DEFAULT 0 NOT NULL,
+    seconds bigint DEFAULT 0 NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.reading_counts ALTER COLUMN user_id SET (n_distinct=-0.01);
+
+ALTER TABLE ONLY public.reading_counts FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE reading_counts; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.reading_counts IS 'The numbers of finished reads and of ratings by year and in total. Triggers maintain the table. A number can be 0.';
+
+-- Name: COLUMN reading_counts.kind; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reading_counts.kind IS 'READS and GIVEN_UP: reads. BOOKS: different finished books. RATING: reviews, by year only those of books that were finished in it.';
+
+-- Name: COLUMN reading_counts.year; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reading_counts.year IS '0 for all years, which also contains reads without a date.';
+
+-- Name: COLUMN reading_counts.key; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.reading_counts.key IS 'The month, the format, or the rating in half stars (0 without one). Otherwise empty.';
 
 -- Name: reading_days; Type: TABLE; Schema: public; Owner: -
 
@@ -2666,6 +2782,19 @@ COMMENT ON TABLE public.reading_goals IS 'The goals of readers for years.';
 
 COMMENT ON COLUMN public.reading_goals.target IS 'The number of books, pages, or hours.';
 
+-- Name: reading_recounts; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.reading_recounts (
+    user_id uuid NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='5000');
+
+ALTER TABLE ONLY public.reading_recounts FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE reading_recounts; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.reading_recounts IS 'Readers whose numbers of reads and days the current transaction counts again when it ends.';
+
 -- Name: reading_tombstones; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.reading_tombstones (
@@ -2681,60 +2810,31 @@ ALTER TABLE ONLY public.reading_tombstones FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE public.reading_tombstones IS 'The ids of deleted reads, progress entries, goals, and notes, so that a repeated request does not create them again.';
 
--- Name: reads; Type: TABLE; Schema: public; Owner: -
+-- Name: reading_top_counts; Type: TABLE; Schema: public; Owner: -
 
-CREATE TABLE public.reads (
+CREATE TABLE public.reading_top_counts (
     user_id uuid NOT NULL,
-    id uuid NOT NULL,
-    book_id uuid NOT NULL,
-    started_on public.partial_date,
-    finished_on public.partial_date,
-    outcome public.read_outcome NOT NULL,
-    format public.read_format,
-    length_seconds public.read_length,
-    note public.read_note,
-    page_count integer,
-    genre text,
-    author_id uuid,
-    author text,
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    sorted_on text GENERATED ALWAYS AS (public.read_order(outcome, (started_on)::text, (finished_on)::text)) STORED NOT NULL COLLATE pg_catalog."C",
-    CONSTRAINT reads_dates_check CHECK (public.are_dates_in_order((started_on)::text, (finished_on)::text)),
-    CONSTRAINT reads_open_check CHECK (((outcome <> 'READING'::public.read_outcome) OR (finished_on IS NULL)))
+    kind text NOT NULL COLLATE pg_catalog."C",
+    year integer NOT NULL,
+    key text NOT NULL COLLATE pg_catalog."C",
+    number integer NOT NULL
 )
-WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
-ALTER TABLE ONLY public.reads ALTER COLUMN user_id SET (n_distinct=-0.01);
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.reading_top_counts ALTER COLUMN user_id SET (n_distinct=-0.01);
 
-ALTER TABLE ONLY public.reads FORCE ROW LEVEL SECURITY;
+ALTER TABLE ONLY public.reading_top_counts FORCE ROW LEVEL SECURITY;
 
--- Name: TABLE reads; Type: COMMENT; Schema: public; Owner: -
+-- Name: TABLE reading_top_counts; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON TABLE public.reads IS 'The times that a reader has read a book.';
+COMMENT ON TABLE public.reading_top_counts IS 'The numbers of finished reads by genre and author. Triggers maintain the table. A number can be 0.';
 
--- Name: COLUMN reads.started_on; Type: COMMENT; Schema: public; Owner: -
+-- Name: COLUMN reading_top_counts.year; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.reads.started_on IS 'A year, a month, or a day in the time zone that the reader had then.';
+COMMENT ON COLUMN public.reading_top_counts.year IS '0 for all years, which also contains reads without a date.';
 
--- Name: COLUMN reads.finished_on; Type: COMMENT; Schema: public; Owner: -
+-- Name: COLUMN reading_top_counts.key; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.reads.finished_on IS 'The last day, also of a read that was given up. Null for an open read, or if it is not known.';
-
--- Name: COLUMN reads.outcome; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.reads.outcome IS 'READING: the read is open. A book has at most one open read.';
-
--- Name: COLUMN reads.length_seconds; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.reads.length_seconds IS 'The length of an audiobook.';
-
--- Name: COLUMN reads.page_count; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.reads.page_count IS 'A copy of the column of `books`, for statistics, like `genre`, `author_id`, and `author`.';
-
--- Name: COLUMN reads.sorted_on; Type: COMMENT; Schema: public; Owner: -
-
-COMMENT ON COLUMN public.reads.sorted_on IS 'The first part of the order of reads: `finished_on` or `started_on`, or `~` for an open read, which is the last one.';
+COMMENT ON COLUMN public.reading_top_counts.key IS 'The genre, or the id of the author.';
 
 -- Name: removed_covers; Type: TABLE; Schema: public; Owner: -
 
@@ -2957,6 +3057,47 @@ COMMENT ON COLUMN public.sessions.rotated_at IS 'When the refresh token was last
 
 COMMENT ON COLUMN public.sessions.revoked_at IS 'When the session was ended; null if it was not.';
 
+-- Name: shared_links; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.shared_links (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    token_hash bytea NOT NULL,
+    seed uuid NOT NULL,
+    shelf_id uuid,
+    review_id uuid,
+    note_id uuid,
+    year integer,
+    shows_name boolean NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone,
+    CONSTRAINT shared_links_item_check CHECK ((num_nonnulls(shelf_id, review_id, note_id, year) = 1)),
+    CONSTRAINT shared_links_token_hash_check CHECK ((octet_length(token_hash) = 32))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+
+ALTER TABLE ONLY public.shared_links FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE shared_links; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.shared_links IS 'The links by which readers share something. Deleting a row ends the link.';
+
+-- Name: COLUMN shared_links.token_hash; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shared_links.token_hash IS 'SHA-256 of the token in the address. The token is not stored.';
+
+-- Name: COLUMN shared_links.seed; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shared_links.seed IS 'The server calculates the token from it, the id, and the key of the installation, for the reader''s list of links.';
+
+-- Name: COLUMN shared_links.shelf_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shared_links.shelf_id IS 'The shared shelf. Exactly one of this and the next three columns is set.';
+
+-- Name: COLUMN shared_links.shows_name; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shared_links.shows_name IS 'Whether the name of the reader is shown to those who have the link.';
+
 -- Name: shelf_books; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.shelf_books (
@@ -3014,8 +3155,11 @@ CREATE TABLE public.shelves (
     id uuid NOT NULL,
     name text NOT NULL,
     "position" integer NOT NULL,
+    description text,
+    color public.label_color,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT shelves_description_check CHECK (((char_length(description) >= 1) AND (char_length(description) <= 1000))),
     CONSTRAINT shelves_name_check CHECK (((name = btrim(name)) AND ((char_length(name) >= 1) AND (char_length(name) <= 100))))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
@@ -3171,6 +3315,7 @@ CREATE TABLE public.tenants (
     oauth boolean DEFAULT false NOT NULL,
     oauth_registration boolean DEFAULT false NOT NULL,
     mcp boolean DEFAULT false NOT NULL,
+    sharing boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT tenants_amazon_tag_check CHECK ((amazon_tag ~ '^[A-Za-z0-9-]{1,64}$'::text)),
     CONSTRAINT tenants_bookshop_id_check CHECK ((bookshop_id ~ '^[0-9]{1,10}$'::text)),
@@ -3242,6 +3387,10 @@ COMMENT ON COLUMN public.tenants.oauth_registration IS 'Whether apps of other de
 
 COMMENT ON COLUMN public.tenants.mcp IS 'Whether trusted documents are offered as tools of the Model Context Protocol.';
 
+-- Name: COLUMN tenants.sharing; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.tenants.sharing IS 'Whether readers may share by links. If false, no link works.';
+
 -- Name: timelines; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.timelines (
@@ -3312,9 +3461,11 @@ CREATE TABLE public.users (
     email_disabled boolean DEFAULT false NOT NULL,
     display_name text,
     preferred_genres text[] DEFAULT '{}'::text[] NOT NULL,
+    languages text[] DEFAULT '{}'::text[] NOT NULL,
     time_zone text DEFAULT 'UTC'::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT users_languages_check CHECK ((array_to_string(languages, ' '::text) ~ '^(?:[a-z]{2,3}(?: [a-z]{2,3}){0,9})?$'::text))
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 
@@ -3339,6 +3490,10 @@ COMMENT ON COLUMN public.users.email_disabled IS 'Whether Apple has reported tha
 -- Name: COLUMN users.preferred_genres; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.users.preferred_genres IS 'The names of genres, in the order of the reader.';
+
+-- Name: COLUMN users.languages; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.users.languages IS 'The languages in which the user reads, the most preferred first: the first parts of BCP 47 tags. Empty if they are not known.';
 
 -- Name: COLUMN users.time_zone; Type: COMMENT; Schema: public; Owner: -
 
@@ -3647,7 +3802,7 @@ ALTER TABLE ONLY public.edition_changes
 -- Name: edition_genres edition_genres_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.edition_genres
-    ADD CONSTRAINT edition_genres_pkey PRIMARY KEY (genre_id, "position") INCLUDE (edition_id, ordinal);
+    ADD CONSTRAINT edition_genres_pkey PRIMARY KEY (language, genre_id, "position") INCLUDE (edition_id, ordinal);
 
 -- Name: edition_similar edition_similar_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -3839,6 +3994,11 @@ ALTER TABLE ONLY public.rate_buckets
 ALTER TABLE ONLY public.readers_to_collect
     ADD CONSTRAINT readers_to_collect_pkey PRIMARY KEY (user_id);
 
+-- Name: reading_counts reading_counts_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_counts
+    ADD CONSTRAINT reading_counts_pkey PRIMARY KEY (user_id, kind, year, key);
+
 -- Name: reading_days reading_days_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.reading_days
@@ -3854,10 +4014,20 @@ ALTER TABLE ONLY public.reading_goals
 ALTER TABLE ONLY public.reading_goals
     ADD CONSTRAINT reading_goals_pkey PRIMARY KEY (user_id, id);
 
+-- Name: reading_recounts reading_recounts_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_recounts
+    ADD CONSTRAINT reading_recounts_pkey PRIMARY KEY (user_id);
+
 -- Name: reading_tombstones reading_tombstones_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.reading_tombstones
     ADD CONSTRAINT reading_tombstones_pkey PRIMARY KEY (user_id, id);
+
+-- Name: reading_top_counts reading_top_counts_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_top_counts
+    ADD CONSTRAINT reading_top_counts_pkey PRIMARY KEY (user_id, kind, year, key);
 
 -- Name: reads reads_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -3918,6 +4088,11 @@ ALTER TABLE ONLY public.search_words
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (user_id, id);
+
+-- Name: shared_links shared_links_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shared_links
+    ADD CONSTRAINT shared_links_pkey PRIMARY KEY (user_id, id);
 
 -- Name: shelf_books shelf_books_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -4104,6 +4279,10 @@ CREATE INDEX books_series_id ON public.books USING btree (user_id, series_id) IN
 
 CREATE INDEX changes_at ON public.changes USING brin (at);
 
+-- Name: cold_start_decks_language; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX cold_start_decks_language ON public.cold_start_decks USING btree (language, chain);
+
 -- Name: collected_signals_newest; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX collected_signals_newest ON public.collected_signals USING btree (newest_at DESC, user_id) INCLUDE (signal_count);
@@ -4126,7 +4305,7 @@ CREATE INDEX documents_synced_at ON public.documents USING btree (synced_at);
 
 -- Name: edition_genres_edition_id; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX edition_genres_edition_id ON public.edition_genres USING btree (edition_id, ordinal) INCLUDE (genre_id, "position");
+CREATE INDEX edition_genres_edition_id ON public.edition_genres USING btree (edition_id, ordinal) INCLUDE (language, genre_id, "position");
 
 -- Name: edition_sources_edition_id; Type: INDEX; Schema: public; Owner: -
 
@@ -4158,7 +4337,8 @@ CREATE INDEX editions_popularity ON public.editions USING btree (popularity DESC
 
 -- Name: editions_search_title; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX editions_search_title ON public.editions USING btree (search_title);
+CREATE INDEX editions_search_title ON public.editions USING btree (replace(search_title, ' '::text, ''::text));
+ALTER INDEX public.editions_search_title ALTER COLUMN 1 SET STATISTICS 0;
 
 -- Name: editions_search_vector; Type: INDEX; Schema: public; Owner: -
 
@@ -4171,6 +4351,10 @@ CREATE INDEX editions_series_hash ON public.editions USING btree (series_hash, p
 -- Name: editions_series_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX editions_series_id ON public.editions USING btree (series_id) WHERE (series_id IS NOT NULL);
+
+-- Name: editions_series_key; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_series_key ON public.editions USING btree (public.series_key(series_id, authors)) WHERE (series_id IS NOT NULL);
 
 -- Name: editions_series_of_id; Type: INDEX; Schema: public; Owner: -
 
@@ -4332,13 +4516,25 @@ CREATE INDEX oauth_requests_user_id ON public.oauth_requests USING btree (user_i
 
 CREATE INDEX progress_entries_of_read ON public.progress_entries USING btree (user_id, read_id, at, id);
 
+-- Name: reading_top_counts_order; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reading_top_counts_order ON public.reading_top_counts USING btree (user_id, kind, year, number DESC, key);
+
+-- Name: reads_authors; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_authors ON public.reads USING btree (user_id, author_id, author COLLATE "C") WHERE ((outcome = 'FINISHED'::public.read_outcome) AND (author_id IS NOT NULL));
+
 -- Name: reads_finished; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX reads_finished ON public.reads USING btree (user_id, finished_on) INCLUDE (id, book_id, format, length_seconds, page_count, genre, author_id, author) WHERE (outcome = 'FINISHED'::public.read_outcome);
+CREATE INDEX reads_finished ON public.reads USING btree (user_id, finished_on, id) WHERE (outcome = 'FINISHED'::public.read_outcome);
 
--- Name: reads_given_up; Type: INDEX; Schema: public; Owner: -
+-- Name: reads_lengths; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX reads_given_up ON public.reads USING btree (user_id, finished_on) WHERE (outcome = 'DID_NOT_FINISH'::public.read_outcome);
+CREATE INDEX reads_lengths ON public.reads USING btree (user_id, page_count, book_id) WHERE ((outcome = 'FINISHED'::public.read_outcome) AND (page_count IS NOT NULL));
+
+-- Name: reads_lengths_of_year; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX reads_lengths_of_year ON public.reads USING btree (user_id, finished_year, page_count, book_id) WHERE ((outcome = 'FINISHED'::public.read_outcome) AND (page_count IS NOT NULL));
 
 -- Name: reads_of_book; Type: INDEX; Schema: public; Owner: -
 
@@ -4364,9 +4560,9 @@ CREATE INDEX removed_editions_survivor_id ON public.removed_editions USING btree
 
 CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_at, id);
 
--- Name: reviews_visible; Type: INDEX; Schema: public; Owner: -
+-- Name: reviews_half_stars; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX reviews_visible ON public.reviews USING btree (user_id, half_stars) WHERE is_visible;
+CREATE INDEX reviews_half_stars ON public.reviews USING btree (user_id, half_stars);
 
 -- Name: schema_usage_client_id; Type: INDEX; Schema: public; Owner: -
 
@@ -4379,6 +4575,10 @@ CREATE INDEX search_words_forms ON public.search_words USING gin (forms);
 -- Name: search_words_word; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX search_words_word ON public.search_words USING gin (word public.gin_trgm_ops);
+
+-- Name: shared_links_token_hash; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX shared_links_token_hash ON public.shared_links USING btree (token_hash);
 
 -- Name: shelf_books_added_at; Type: INDEX; Schema: public; Owner: -
 
@@ -4403,6 +4603,10 @@ CREATE UNIQUE INDEX shelves_name ON public.shelves USING btree (user_id, lower(n
 -- Name: swipes_edition_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX swipes_edition_id ON public.swipes USING btree (edition_id);
+
+-- Name: swipes_hiding; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX swipes_hiding ON public.swipes USING btree (user_id, LEAST(swiped_at, recorded_at), edition_id, swiped_at) WHERE (scope <> 'BOOK'::public.swipe_scope);
 
 -- Name: swipes_history_buy; Type: INDEX; Schema: public; Owner: -
 
@@ -4470,7 +4674,7 @@ CREATE INDEX work_decision_editions_edition_id ON public.work_decision_editions 
 
 -- Name: work_records_work; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX work_records_work ON public.work_records USING btree (founder_id, rank) INCLUDE (edition_id);
+CREATE INDEX work_records_work ON public.work_records USING btree (founder_id, rank) INCLUDE (edition_id, language);
 
 -- Name: work_signals_refresh_at; Type: INDEX; Schema: public; Owner: -
 
@@ -4487,6 +4691,14 @@ CREATE INDEX work_signals_to_refresh ON public.work_signals USING btree (number)
 -- Name: oauth_grants audit_ended_oauth_grant; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER audit_ended_oauth_grant AFTER DELETE ON public.oauth_grants FOR EACH ROW EXECUTE FUNCTION public.audit_oauth_grant('APP_REVOKED');
+
+-- Name: shared_links audit_link_creation; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER audit_link_creation AFTER INSERT ON public.shared_links FOR EACH ROW EXECUTE FUNCTION public.audit_credential('LINK_CREATED');
+
+-- Name: shared_links audit_link_end; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER audit_link_end AFTER DELETE ON public.shared_links FOR EACH ROW EXECUTE FUNCTION public.audit_credential('LINK_ENDED');
 
 -- Name: oauth_grants audit_oauth_grant; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4528,6 +4740,10 @@ CREATE TRIGGER count_insert AFTER INSERT ON public.moving_covers REFERENCING NEW
 
 CREATE TRIGGER delete_changes AFTER DELETE ON public.users FOR EACH ROW EXECUTE FUNCTION public.delete_changes();
 
+-- Name: books delete_review_of_book; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER delete_review_of_book BEFORE DELETE ON public.books FOR EACH ROW EXECUTE FUNCTION public.delete_review_of_book();
+
 -- Name: editions index_changed_editions; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER index_changed_editions AFTER UPDATE ON public.editions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.index_changed_editions();
@@ -4546,19 +4762,11 @@ CREATE TRIGGER log_changes AFTER UPDATE ON public.books FOR EACH ROW WHEN (((old
 
 -- Name: notes log_changes; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.notes FOR EACH ROW EXECUTE FUNCTION public.log_note();
+CREATE TRIGGER log_changes AFTER UPDATE ON public.notes FOR EACH ROW EXECUTE FUNCTION public.log_note();
 
 -- Name: reading_goals log_changes; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reading_goals FOR EACH ROW EXECUTE FUNCTION public.log_reading_goal();
-
--- Name: reads log_changes; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reads FOR EACH ROW EXECUTE FUNCTION public.log_read();
-
--- Name: reviews log_changes; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.log_review();
 
 -- Name: shelves log_changes; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4568,9 +4776,21 @@ CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FO
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_books();
 
+-- Name: notes log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.notes REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_note_counts();
+
 -- Name: progress_entries log_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.progress_entries REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_progress();
+
+-- Name: reads log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.reads REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_reads();
+
+-- Name: reviews log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.reviews REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews();
 
 -- Name: shelf_books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4580,9 +4800,21 @@ CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TAB
 
 CREATE TRIGGER log_insert AFTER INSERT ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_created_book();
 
+-- Name: notes log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.notes REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_note_counts();
+
 -- Name: progress_entries log_insert; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_insert AFTER INSERT ON public.progress_entries REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_added_progress();
+
+-- Name: reads log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.reads REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_reads();
+
+-- Name: reviews log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.reviews REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews();
 
 -- Name: shelf_books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4591,6 +4823,14 @@ CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TAB
 -- Name: progress_entries log_update; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_update AFTER UPDATE ON public.progress_entries REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_changed_progress();
+
+-- Name: reads log_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_update AFTER UPDATE ON public.reads REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_reads();
+
+-- Name: reviews log_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_update AFTER UPDATE ON public.reviews REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_reviews();
 
 -- Name: events mark_cover_event; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4632,17 +4872,17 @@ CREATE TRIGGER record_update AFTER UPDATE ON public.covers REFERENCING OLD TABLE
 
 CREATE TRIGGER record_update AFTER UPDATE ON public.deleted_books REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.record_deleted_covers();
 
+-- Name: reading_recounts recount_reading; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE CONSTRAINT TRIGGER recount_reading AFTER INSERT ON public.reading_recounts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.recount_reading();
+
 -- Name: users recount_reading_days; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_reading_days();
+CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FOR EACH ROW WHEN ((new.time_zone IS DISTINCT FROM old.time_zone)) EXECUTE FUNCTION public.recount_days_of_zone();
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, subtitle, authors, author_roles, genre, series, series_position, page_count, language, added_at, edition_id, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
-
--- Name: reviews set_visibility; Type: TRIGGER; Schema: public; Owner: -
-
-CREATE TRIGGER set_visibility BEFORE INSERT ON public.reviews FOR EACH ROW EXECUTE FUNCTION public.set_review_visibility();
 
 -- Name: collected_signals subtract_collected_signals; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4838,6 +5078,11 @@ ALTER TABLE ONLY public.progress_entries
 ALTER TABLE ONLY public.readers_to_collect
     ADD CONSTRAINT readers_to_collect_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
+-- Name: reading_counts reading_counts_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_counts
+    ADD CONSTRAINT reading_counts_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 -- Name: reading_days reading_days_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.reading_days
@@ -4848,10 +5093,20 @@ ALTER TABLE ONLY public.reading_days
 ALTER TABLE ONLY public.reading_goals
     ADD CONSTRAINT reading_goals_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
+-- Name: reading_recounts reading_recounts_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_recounts
+    ADD CONSTRAINT reading_recounts_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 -- Name: reading_tombstones reading_tombstones_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.reading_tombstones
     ADD CONSTRAINT reading_tombstones_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: reading_top_counts reading_top_counts_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.reading_top_counts
+    ADD CONSTRAINT reading_top_counts_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: reads reads_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -4877,6 +5132,26 @@ ALTER TABLE ONLY public.schema_usage
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: shared_links shared_links_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shared_links
+    ADD CONSTRAINT shared_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: shared_links shared_links_user_id_note_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shared_links
+    ADD CONSTRAINT shared_links_user_id_note_id_fkey FOREIGN KEY (user_id, note_id) REFERENCES public.notes(user_id, id) ON DELETE CASCADE;
+
+-- Name: shared_links shared_links_user_id_review_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shared_links
+    ADD CONSTRAINT shared_links_user_id_review_id_fkey FOREIGN KEY (user_id, review_id) REFERENCES public.reviews(user_id, id) ON DELETE CASCADE;
+
+-- Name: shared_links shared_links_user_id_shelf_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.shared_links
+    ADD CONSTRAINT shared_links_user_id_shelf_id_fkey FOREIGN KEY (user_id, shelf_id) REFERENCES public.shelves(user_id, id) ON DELETE CASCADE;
 
 -- Name: shelf_books shelf_books_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -5079,6 +5354,10 @@ CREATE POLICY administration ON public.rate_buckets TO bookplate_owner USING (tr
 
 CREATE POLICY administration ON public.readers_to_collect TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: reading_counts administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reading_counts TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: reading_days administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.reading_days TO bookplate_owner USING (true) WITH CHECK (true);
@@ -5087,9 +5366,17 @@ CREATE POLICY administration ON public.reading_days TO bookplate_owner USING (tr
 
 CREATE POLICY administration ON public.reading_goals TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: reading_recounts administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reading_recounts TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: reading_tombstones administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.reading_tombstones TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: reading_top_counts administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.reading_top_counts TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: reads administration; Type: POLICY; Schema: public; Owner: -
 
@@ -5110,6 +5397,10 @@ CREATE POLICY administration ON public.schema_usage TO bookplate_owner USING (tr
 -- Name: sessions administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.sessions TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: shared_links administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.shared_links TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: shelf_books administration; Type: POLICY; Schema: public; Owner: -
 
@@ -5367,6 +5658,10 @@ CREATE POLICY owner_only ON public.oauth_grants TO bookplate_app USING ((user_id
 
 CREATE POLICY owner_only ON public.progress_entries TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
+-- Name: reading_counts owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reading_counts TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: reading_days owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.reading_days TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -5378,6 +5673,10 @@ CREATE POLICY owner_only ON public.reading_goals TO bookplate_app USING ((user_i
 -- Name: reading_tombstones owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.reading_tombstones TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: reading_top_counts owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.reading_top_counts TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: reads owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -5394,6 +5693,10 @@ CREATE POLICY owner_only ON public.reviews TO bookplate_app USING ((user_id = pu
 -- Name: sessions owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.sessions TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: shared_links owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.shared_links TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: shelf_books owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -5431,6 +5734,10 @@ ALTER TABLE public.rate_buckets ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.readers_to_collect ENABLE ROW LEVEL SECURITY;
 
+-- Name: reading_counts; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reading_counts ENABLE ROW LEVEL SECURITY;
+
 -- Name: reading_days; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.reading_days ENABLE ROW LEVEL SECURITY;
@@ -5439,9 +5746,17 @@ ALTER TABLE public.reading_days ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.reading_goals ENABLE ROW LEVEL SECURITY;
 
+-- Name: reading_recounts; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reading_recounts ENABLE ROW LEVEL SECURITY;
+
 -- Name: reading_tombstones; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.reading_tombstones ENABLE ROW LEVEL SECURITY;
+
+-- Name: reading_top_counts; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.reading_top_counts ENABLE ROW LEVEL SECURITY;
 
 -- Name: reads; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -5478,6 +5793,10 @@ CREATE POLICY server ON public.timelines TO bookplate_app USING (true) WITH CHEC
 -- Name: sessions; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.sessions ENABLE ROW LEVEL SECURITY;
+
+-- Name: shared_links; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.shared_links ENABLE ROW LEVEL SECURITY;
 
 -- Name: shelf_books; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -5532,6 +5851,18 @@ GRANT USAGE ON SCHEMA public TO bookplate_app;
 REVOKE ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.add_persisted_query(hash text, document text, count_max bigint, bytes_max bigint) TO bookplate_app;
 
+-- Name: TABLE reads; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reads TO bookplate_app;
+
+-- Name: FUNCTION add_read_counts(owner uuid, old_reads public.reads[], new_reads public.reads[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.add_read_counts(owner uuid, old_reads public.reads[], new_reads public.reads[]) FROM PUBLIC;
+
+-- Name: FUNCTION add_reading_days(owner uuid, days date[], differences integer[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.add_reading_days(owner uuid, days date[], differences integer[]) FROM PUBLIC;
+
 -- Name: FUNCTION add_work_signals(numbers bigint[], counts integer[], voices bigint[], recents numeric[], changes bigint[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.add_work_signals(numbers bigint[], counts integer[], voices bigint[], recents numeric[], changes bigint[]) FROM PUBLIC;
@@ -5582,6 +5913,14 @@ GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean
 -- Name: FUNCTION books_with_keys(owner uuid, query tsquery, rows_max integer, ranks integer[], patterns text[], signs text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.books_with_keys(owner uuid, query tsquery, rows_max integer, ranks integer[], patterns text[], signs text) FROM PUBLIC;
+
+-- Name: FUNCTION books_with_most_words(owner uuid, words text[], rows_max integer, ranks integer[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.books_with_most_words(owner uuid, words text[], rows_max integer, ranks integer[]) FROM PUBLIC;
+
+-- Name: FUNCTION books_with_similar_words(owner uuid, words text[], terms text[], rows_max integer, ranks integer[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.books_with_similar_words(owner uuid, words text[], terms text[], rows_max integer, ranks integer[]) FROM PUBLIC;
 
 -- Name: FUNCTION cancel_oauth_request(request uuid); Type: ACL; Schema: public; Owner: -
 
@@ -5646,10 +5985,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.covers TO bookplate_app;
 
 REVOKE ALL ON FUNCTION public.count_covers(stored public.covers[], sign integer) FROM PUBLIC;
 
--- Name: FUNCTION count_finished_book(owner uuid, day date, is_added boolean); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.count_finished_book(owner uuid, day date, is_added boolean) FROM PUBLIC;
-
 -- Name: FUNCTION count_guests(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_guests() FROM PUBLIC;
@@ -5660,17 +5995,29 @@ GRANT ALL ON FUNCTION public.count_guests() TO bookplate_app;
 REVOKE ALL ON FUNCTION public.count_jobs() FROM PUBLIC;
 GRANT ALL ON FUNCTION public.count_jobs() TO bookplate_app;
 
--- Name: FUNCTION count_listed_book(owner uuid, old_status public.reading_status, new_status public.reading_status); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION count_listed_book(owner uuid, old_rank smallint, new_rank smallint); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.count_listed_book(owner uuid, old_status public.reading_status, new_status public.reading_status) FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.count_listed_book(owner uuid, old_rank smallint, new_rank smallint) FROM PUBLIC;
 
 -- Name: FUNCTION count_moving_covers(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.count_moving_covers() FROM PUBLIC;
 
--- Name: FUNCTION count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean); Type: ACL; Schema: public; Owner: -
+-- Name: TABLE reviews; Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, times timestamp with time zone[], is_added boolean) FROM PUBLIC;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reviews TO bookplate_app;
+
+-- Name: FUNCTION count_ratings(owner uuid, old_reviews public.reviews[], new_reviews public.reviews[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_ratings(owner uuid, old_reviews public.reviews[], new_reviews public.reviews[]) FROM PUBLIC;
+
+-- Name: FUNCTION count_reading_days(owner uuid, old_times timestamp with time zone[], new_times timestamp with time zone[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_reading_days(owner uuid, old_times timestamp with time zone[], new_times timestamp with time zone[]) FROM PUBLIC;
+
+-- Name: FUNCTION count_reads(owner uuid, old_reads public.reads[], new_reads public.reads[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.count_reads(owner uuid, old_reads public.reads[], new_reads public.reads[]) FROM PUBLIC;
 
 -- Name: FUNCTION count_webhooks(OUT enabled bigint, OUT paused bigint, OUT disabled bigint, OUT waiting bigint, OUT dead bigint, OUT oldest_seconds bigint); Type: ACL; Schema: public; Owner: -
 
@@ -5863,10 +6210,19 @@ REVOKE ALL ON FUNCTION public.index_deleted_editions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.index_new_editions() FROM PUBLIC;
 
+-- Name: FUNCTION is_counted_later(owner uuid); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.is_counted_later(owner uuid) FROM PUBLIC;
+
 -- Name: FUNCTION is_stored_version(user_id uuid, book_id uuid, version text); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, version text) TO bookplate_app;
+
+-- Name: FUNCTION keep_cold_start_decks(languages text[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.keep_cold_start_decks(languages text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.keep_cold_start_decks(languages text[]) TO bookplate_app;
 
 -- Name: FUNCTION library_positions(users uuid[]); Type: ACL; Schema: public; Owner: -
 
@@ -5886,6 +6242,11 @@ GRANT ALL ON FUNCTION public.link_waiting_books(count integer, OUT looked_at int
 -- Name: FUNCTION list_genres_of_editions(ids uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
+
+-- Name: FUNCTION list_imported_books(ids uuid[], ratings smallint[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.list_imported_books(ids uuid[], ratings smallint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.list_imported_books(ids uuid[], ratings smallint[]) TO bookplate_app;
 
 -- Name: FUNCTION lock_catalog(); Type: ACL; Schema: public; Owner: -
 
@@ -5919,18 +6280,18 @@ REVOKE ALL ON FUNCTION public.log_deleted_books() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION public.log_deleted_progress() FROM PUBLIC;
 
--- Name: FUNCTION log_imported_reviews(books_of_reviews uuid[]); Type: ACL; Schema: public; Owner: -
-
-REVOKE ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.log_imported_reviews(books_of_reviews uuid[]) TO bookplate_app;
-
 -- Name: FUNCTION log_note(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_note() FROM PUBLIC;
 
--- Name: FUNCTION log_read(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION log_note_counts(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.log_read() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.log_note_counts() FROM PUBLIC;
+
+-- Name: FUNCTION log_positions(owner uuid, books uuid[], reads uuid[]); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_positions(owner uuid, books uuid[], reads uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.log_positions(owner uuid, books uuid[], reads uuid[]) TO bookplate_app;
 
 -- Name: FUNCTION log_read_of_book(change public.change_kind, read uuid, book uuid, version tid, old_status public.reading_status, new_status public.reading_status, finished timestamp with time zone); Type: ACL; Schema: public; Owner: -
 
@@ -5941,9 +6302,13 @@ GRANT ALL ON FUNCTION public.log_read_of_book(change public.change_kind, read uu
 
 REVOKE ALL ON FUNCTION public.log_reading_goal() FROM PUBLIC;
 
--- Name: FUNCTION log_review(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION log_reads(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.log_review() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.log_reads() FROM PUBLIC;
+
+-- Name: FUNCTION log_reviews(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_reviews() FROM PUBLIC;
 
 -- Name: FUNCTION log_shelf(); Type: ACL; Schema: public; Owner: -
 
@@ -6033,6 +6398,11 @@ GRANT ALL ON FUNCTION public.oauth_refresh_state(client uuid, owner uuid, of_gra
 
 REVOKE ALL ON FUNCTION public.oauth_request_of_browser(request uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.oauth_request_of_browser(request uuid) TO bookplate_app;
+
+-- Name: FUNCTION open_shared_link(given_hash bytea, OUT owner uuid, OUT shelf uuid, OUT review uuid, OUT note uuid, OUT of_year integer, OUT app text, OUT reader text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.open_shared_link(given_hash bytea, OUT owner uuid, OUT shelf uuid, OUT review uuid, OUT note uuid, OUT of_year integer, OUT app text, OUT reader text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.open_shared_link(given_hash bytea, OUT owner uuid, OUT shelf uuid, OUT review uuid, OUT note uuid, OUT of_year integer, OUT app text, OUT reader text) TO bookplate_app;
 
 -- Name: FUNCTION pending_events(rows_max integer); Type: ACL; Schema: public; Owner: -
 
@@ -6158,13 +6528,21 @@ GRANT ALL ON FUNCTION public.record_schema_usage(client_tenants uuid[], client_n
 REVOKE ALL ON FUNCTION public.record_token_uses(users uuid[], ids uuid[], seconds bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.record_token_uses(users uuid[], ids uuid[], seconds bigint[]) TO bookplate_app;
 
+-- Name: FUNCTION recount_days_of_zone(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.recount_days_of_zone() FROM PUBLIC;
+
 -- Name: FUNCTION recount_library(owner uuid); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.recount_library(owner uuid) FROM PUBLIC;
 
--- Name: FUNCTION recount_reading_days(); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION recount_reading(); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.recount_reading_days() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.recount_reading() FROM PUBLIC;
+
+-- Name: FUNCTION recount_reading_days(owner uuid, zone text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.recount_reading_days(owner uuid, zone text) FROM PUBLIC;
 
 -- Name: FUNCTION refresh_feed(); Type: ACL; Schema: public; Owner: -
 
@@ -6267,10 +6645,10 @@ GRANT SELECT ON TABLE public.listed_books TO bookplate_app;
 REVOKE ALL ON FUNCTION public.search_books(search text, rows_max integer, has_ratings boolean, ranks integer[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.search_books(search text, rows_max integer, has_ratings boolean, ranks integer[]) TO bookplate_app;
 
--- Name: FUNCTION search_notes(search text, of_color public.note_color); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION search_notes(search text, of_color public.label_color); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.search_notes(search text, of_color public.note_color) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.search_notes(search text, of_color public.note_color) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.search_notes(search text, of_color public.label_color) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.search_notes(search text, of_color public.label_color) TO bookplate_app;
 
 -- Name: FUNCTION set_edition_cover(id uuid, version text, width integer, height integer, dominant_color text, blur_hash text); Type: ACL; Schema: public; Owner: -
 
@@ -6311,10 +6689,10 @@ REVOKE ALL ON FUNCTION public.split_works(cards uuid[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.start_oauth_request(new_id uuid, tenant uuid, client uuid, new_code text, requested public.access_scope[], lifetime_seconds integer, new_redirect_uri text, new_state text, challenge text, new_browser_hash bytea, new_device_hash bytea) TO bookplate_app;
 
--- Name: FUNCTION store_cold_start_deck(editions uuid[], version bigint); Type: ACL; Schema: public; Owner: -
+-- Name: FUNCTION store_cold_start_deck(language text, editions uuid[], version bigint); Type: ACL; Schema: public; Owner: -
 
-REVOKE ALL ON FUNCTION public.store_cold_start_deck(editions uuid[], version bigint) FROM PUBLIC;
-GRANT ALL ON FUNCTION public.store_cold_start_deck(editions uuid[], version bigint) TO bookplate_app;
+REVOKE ALL ON FUNCTION public.store_cold_start_deck(language text, editions uuid[], version bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.store_cold_start_deck(language text, editions uuid[], version bigint) TO bookplate_app;
 
 -- Name: FUNCTION subtract_collected_signals(); Type: ACL; Schema: public; Owner: -
 
@@ -6395,6 +6773,10 @@ GRANT SELECT ON TABLE public.authors TO bookplate_app;
 -- Name: TABLE books; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.books TO bookplate_app;
+
+-- Name: TABLE catalog_languages; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.catalog_languages TO bookplate_app;
 
 -- Name: TABLE changes; Type: ACL; Schema: public; Owner: -
 
@@ -6608,10 +6990,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.object_writes TO bookplate_app
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.progress_entries TO bookplate_app;
 
--- Name: TABLE reviews; Type: ACL; Schema: public; Owner: -
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reviews TO bookplate_app;
-
 -- Name: TABLE work_records; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.work_records TO bookplate_app;
@@ -6619,6 +6997,10 @@ GRANT SELECT ON TABLE public.work_records TO bookplate_app;
 -- Name: TABLE reader_signals; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.reader_signals TO bookplate_app;
+
+-- Name: TABLE reading_counts; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT ON TABLE public.reading_counts TO bookplate_app;
 
 -- Name: TABLE reading_days; Type: ACL; Schema: public; Owner: -
 
@@ -6632,9 +7014,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reading_goals TO bookplate_app
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reading_tombstones TO bookplate_app;
 
--- Name: TABLE reads; Type: ACL; Schema: public; Owner: -
+-- Name: TABLE reading_top_counts; Type: ACL; Schema: public; Owner: -
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reads TO bookplate_app;
+GRANT SELECT ON TABLE public.reading_top_counts TO bookplate_app;
 
 -- Name: TABLE removed_covers; Type: ACL; Schema: public; Owner: -
 
@@ -6667,6 +7049,10 @@ GRANT SELECT ON TABLE public.series TO bookplate_app;
 -- Name: TABLE sessions; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sessions TO bookplate_app;
+
+-- Name: TABLE shared_links; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.shared_links TO bookplate_app;
 
 -- Name: TABLE shelf_books; Type: ACL; Schema: public; Owner: -
 

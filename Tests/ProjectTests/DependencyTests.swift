@@ -103,10 +103,24 @@ import Testing
         #expect(try Self.imports("Sources/Engine/GraphQL").subtracting(["Synchronization"]) == [])
     }
 
+    /// The client runs on iOS, so it imports nothing that only Linux has.
+    @Test func clientImportsOnlyWhatItsPlatformsHave() throws {
+        let imports = try Self.imports("Sources/Client/BookplateClient")
+        #expect(imports == ["Foundation", "FoundationNetworking", "GRDB", "Security"])
+        for file in try Project.files(["Sources/Client/BookplateClient"], [".swift"]) {
+            let text = try Project.text(file)
+            for module in ["FoundationNetworking", "Security"]
+            where text.contains("import \(module)\n") {
+                #expect(text.contains("#if canImport(\(module))"), "\(file)")
+            }
+        }
+    }
+
     /// The products for other programs reach only these modules and packages.
     @Test(
         arguments: [
-            ("GraphQL", []), ("GraphQLServing", ["Basics", "GraphQL"]),
+            ("BookplateClient", ["GRDB"]), ("GraphQL", []),
+            ("GraphQLServing", ["Basics", "GraphQL"]),
             (
                 "GraphQLNIO",
                 [

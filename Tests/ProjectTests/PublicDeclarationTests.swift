@@ -3,7 +3,7 @@ import Testing
 /// The declarations that programs outside of this package can use.
 @Suite struct PublicDeclarationTests {
     /// The libraries among the products of Package.swift.
-    static let libraries = ["GraphQL", "GraphQLNIO", "GraphQLServing"]
+    static let libraries = ["BookplateClient", "GraphQL", "GraphQLNIO", "GraphQLServing"]
 
     @Test func librariesAreTheProducts() throws {
         let manifest = try Project.text("Package.swift")

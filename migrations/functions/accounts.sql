@@ -7,14 +7,15 @@
 -- 4. The catalog: catalog, edition_covers, works, work_decisions, series, search.
 -- 5. The feed: feed, signals.
 -- 6. Whole libraries: imports, readers, guests, merges.
--- 7. Around the API: webhooks, rates, usage, documents, timelines, migrations.
+-- 7. Around the API: sharing, webhooks, rates, usage, documents, timelines, migrations.
 --
 -- `-- requires:` in the first line of a file is only the order in which the files are applied: it names files whose functions the
 -- file's policies call.
 --
 -- The functions raise these errors; DatabaseError.swift turns them into errors of the API.
 -- BP401  The session has ended.
--- BP404, BP409, BP413  Not found, conflict, and quota exceeded. Their message is shown to the user.
+-- BP404, BP409, BP413  Not found, conflict, and quota exceeded. Their message is the name of an ErrorReason, and their detail the
+-- maximum, if there is one.
 -- BP410  Another worker holds the job.
 -- BP411  The identity token was used before.
 -- BP412  The notification was processed before.

@@ -16,7 +16,7 @@ AS $$
     )
 $$;
 
--- Records a new session, a revoked session, a new token, or a revoked token. The argument is the kind of the event. Also notifies
+-- Records a new session, a revoked session, and the creation and the end of a token or of a shared link. The argument is the kind of the event. Also notifies
 -- all servers of the end of a session or token at the commit, so that they close its streams and sockets. The tokens of apps are not
 -- recorded, because their grants are.
 -- definer: no request can write to the audit log, except by what it does.
@@ -33,7 +33,7 @@ BEGIN
         credential := to_jsonb(OLD);
     END IF;
     account := (credential ->> 'user_id')::uuid;
-    IF TG_OP <> 'INSERT' THEN
+    IF TG_OP <> 'INSERT' AND TG_TABLE_NAME <> 'shared_links' THEN
         PERFORM pg_notify('session_ended', credential ->> 'id');
     END IF;
     SELECT u.tenant_id INTO tenant FROM users u WHERE u.id = account;

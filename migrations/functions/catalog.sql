@@ -303,7 +303,7 @@ BEGIN
         INSERT INTO catalog_languages AS l (language, editions, ratings)
         SELECT language, coalesce(counted.editions, 0), coalesce(counted.ratings, 0)
         FROM (
-            SELECT coalesce(split_part(language, '-', 1), '') AS language, count(*) AS editions, sum(ratings_count) AS ratings
+            SELECT coalesce(feed_language(language), '') AS language, count(*) AS editions, sum(ratings_count) AS ratings
             FROM editions
             GROUP BY 1
         ) counted

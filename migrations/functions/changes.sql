@@ -7,7 +7,8 @@
 -- commit. Therefore entries become visible in the order of their numbers, and a client that continues from a cursor misses
 -- none. The newest entry is never pruned, so the next number is always known.
 --
--- A transaction logs at most one UPDATED per object, and none for an object that it has created.
+-- A transaction logs at most one UPDATED per object, and none for an object that it has created, unless it has logged thousands of other
+-- objects since then.
 --
 -- Only the trigger functions below and `log_read_of_book` call the functions of this section, with their privileges.
 
@@ -56,12 +57,14 @@ END
 $$;
 
 -- Adds entries for several objects, in the order of `ids`. Objects that this transaction has created or updated already get no
--- UPDATED. Each call reads all entries of the transaction, so a caller passes all of its objects in one call.
+-- UPDATED. Each call compares the objects with the newest entries of the transaction, at least 500, and ten for each object: with all
+-- entries, a transaction of thousands of statements would take quadratic time. Such a transaction may log an object twice.
 CREATE OR REPLACE FUNCTION append_changes(owner uuid, change change_kind, typename text, ids uuid[]) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
     last_committed bigint;
+    last_seq bigint;
 BEGIN
     PERFORM lock_user(owner);
     IF EXISTS (SELECT FROM webhooks) THEN
@@ -70,14 +73,14 @@ BEGIN
     IF change = 'UPDATED' THEN
         last_committed := cached_last_committed_change(owner);
     END IF;
+    last_seq := coalesce((SELECT max(c.seq) FROM changes c WHERE c.user_id = owner), 0);
     INSERT INTO logs_to_prune (user_id, oldest_at)
     VALUES (owner, now())
     ON CONFLICT DO NOTHING;
     INSERT INTO changes (user_id, seq, kind, typename, id, at)
     SELECT
         owner,
-        (SELECT coalesce(max(c.seq), 0) FROM changes c WHERE c.user_id = owner)
-            + row_number() OVER (ORDER BY changed.index),
+        last_seq + row_number() OVER (ORDER BY changed.index),
         change,
         append_changes.typename,
         changed.id,
@@ -88,7 +91,7 @@ BEGIN
             SELECT c.id
             FROM changes c
             WHERE c.user_id = owner
-                AND c.seq > last_committed
+                AND c.seq > greatest(last_committed, last_seq - 500 - 10 * cardinality(ids))
                 AND c.typename = append_changes.typename
                 AND c.kind <> 'DELETED'
         );
@@ -140,12 +143,13 @@ BEGIN
         has_webhooks := EXISTS (SELECT FROM webhooks);
         may_be_unmarked := true;
     ELSIF change = 'UPDATED' AND last_at >= now() THEN
-        -- The entries of this transaction are among those that are not older than it.
+        -- The entries of this transaction are among those that are not older than it. PostgreSQL cannot search the index of times for the
+        -- interval: the newest range of that index has thousands of entries, those of all readers.
         PERFORM
         FROM changes c
         WHERE c.user_id = owner
             AND c.seq > last_seq - 8
-            AND c.at >= now()
+            AND c.at - now() >= interval '0'
             AND (c.id = object OR c.seq = last_seq - 7);
         IF FOUND THEN
             -- A row that a subtransaction wrote has the id of the subtransaction.
@@ -234,27 +238,25 @@ AS $$
 DECLARE
     owner CONSTANT uuid := app_user_id();
     ignored text;
+    old_rank CONSTANT smallint := list_rank(old_status);
+    new_rank CONSTANT smallint := list_rank(new_status);
 BEGIN
     -- An administrator has no user.
     IF owner IS NOT NULL AND append_first_changes(owner, change, 'Read', read, book) THEN
         ignored := set_config('app.logged_read', read::text, true) || set_config('app.logged_book', version::text, true);
         UPDATE listed_books l
-        SET list_rank = list_rank(new_status),
+        SET list_rank = new_rank,
             finished_at = coalesce(finished, '-infinity'),
             updated_at = now()
         WHERE l.user_id = owner AND l.book_id = book;
-        IF new_status <> old_status THEN
+        IF new_rank <> old_rank THEN
             UPDATE library_counts c
-            SET want_to_read = c.want_to_read + (new_status = 'WANT_TO_READ')::int - (old_status = 'WANT_TO_READ')::int,
-                reading = c.reading + (new_status = 'READING')::int - (old_status = 'READING')::int,
-                read = c.read + (new_status = 'READ')::int - (old_status = 'READ')::int,
-                paused = c.paused + (new_status = 'PAUSED')::int - (old_status = 'PAUSED')::int,
-                did_not_finish = c.did_not_finish + (new_status = 'DID_NOT_FINISH')::int - (old_status = 'DID_NOT_FINISH')::int,
-                writes = CASE WHEN c.written_at < now() THEN 1 ELSE c.writes + 1 END,
-                written_at = now()
-            WHERE c.user_id = owner AND c.reading IS NOT NULL AND (c.writes < 100 OR c.written_at < now());
+            SET books[new_rank] = c.books[new_rank] + 1,
+                books[old_rank] = c.books[old_rank] - 1,
+                writes = c.writes + 1
+            WHERE c.user_id = owner AND c.writes < 100;
             IF NOT FOUND THEN
-                ignored := count_listed_book(owner, old_status, new_status);
+                ignored := count_listed_book(owner, old_rank, new_rank);
             END IF;
         END IF;
     END IF;
@@ -295,12 +297,16 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     ignored text;
+    new_rank CONSTANT smallint := list_rank(NEW.status);
 BEGIN
+    IF current_setting('app.lists_books', true) = 'on' THEN
+        RETURN NULL;
+    END IF;
     INSERT INTO listed_books (
         user_id, book_id, list_rank, added_at, updated_at, finished_at, sort_title, sort_author, search_text
     )
     VALUES (
-        NEW.user_id, NEW.id, list_rank(NEW.status), NEW.added_at, NEW.updated_at, coalesce(NEW.finished_at, '-infinity'),
+        NEW.user_id, NEW.id, new_rank, NEW.added_at, NEW.updated_at, coalesce(NEW.finished_at, '-infinity'),
         book_sort_title(NEW.title, NEW.language), book_sort_author(NEW.author), NEW.search_text
     );
     IF current_setting('app.bulk', true) = 'on' THEN
@@ -310,24 +316,18 @@ BEGIN
     END IF;
     -- `count_listed_book` would do this, too, but calling it takes as long as the update.
     UPDATE library_counts c
-    SET want_to_read = c.want_to_read + (NEW.status = 'WANT_TO_READ')::int,
-        reading = c.reading + (NEW.status = 'READING')::int,
-        read = c.read + (NEW.status = 'READ')::int,
-        paused = c.paused + (NEW.status = 'PAUSED')::int,
-        did_not_finish = c.did_not_finish + (NEW.status = 'DID_NOT_FINISH')::int,
-        writes = CASE WHEN c.written_at < now() THEN 1 ELSE c.writes + 1 END,
-        written_at = now()
-    WHERE c.user_id = NEW.user_id AND c.reading IS NOT NULL AND (c.writes < 100 OR c.written_at < now());
+    SET books[new_rank] = c.books[new_rank] + 1,
+        writes = c.writes + 1
+    WHERE c.user_id = NEW.user_id AND c.writes < 100;
     IF NOT FOUND THEN
-        ignored := count_listed_book(NEW.user_id, NULL, NEW.status);
+        ignored := count_listed_book(NEW.user_id, NULL, new_rank);
     END IF;
     RETURN NULL;
 END
 $$;
 
--- Lists and logs a changed book. An update that changes nothing is not logged. A review is visible while its book is READ, so for clients it is
--- created or deleted with that status. The end of a cover search that found nothing and the removal of a cover are events, too: READY
--- is recorded with the cover, and FETCHING with the job (CoverRequest.swift).
+-- Lists and logs a changed book. An update that changes nothing is not logged. The end of a cover search that found nothing and the
+-- removal of a cover are events, too: READY is recorded with the cover, and FETCHING with the job (CoverRequest.swift).
 --
 -- In each transaction, PL/pgSQL prepares each expression that it reaches, including operators that it does not evaluate. Therefore the
 -- usual case, a change of the status or the page, reaches few and small expressions.
@@ -337,19 +337,20 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     ignored text;
-    review uuid;
+    old_rank smallint;
+    new_rank CONSTANT smallint := list_rank(NEW.status);
 BEGIN
     UPDATE listed_books l
-    SET list_rank = list_rank(NEW.status),
+    SET list_rank = new_rank,
         finished_at = coalesce(NEW.finished_at, '-infinity'),
         updated_at = NEW.updated_at
     WHERE l.user_id = NEW.user_id
         AND l.book_id = NEW.id
         AND (l.updated_at, l.finished_at, l.list_rank)
-            IS DISTINCT FROM (NEW.updated_at, coalesce(NEW.finished_at, '-infinity'), list_rank(NEW.status));
+            IS DISTINCT FROM (NEW.updated_at, coalesce(NEW.finished_at, '-infinity'), new_rank);
     IF current_setting('app.bulk', true) = 'on' THEN
         IF NEW.status <> OLD.status THEN
-            ignored := count_listed_book(NEW.user_id, OLD.status, NEW.status);
+            ignored := count_listed_book(NEW.user_id, list_rank(OLD.status), new_rank);
         END IF;
         ignored := set_config('app.writes_unlogged_books', 'on', true);
         RETURN NULL;
@@ -366,33 +367,14 @@ BEGIN
         RETURN NULL;
     END IF;
     IF NEW.status <> OLD.status THEN
+        old_rank := list_rank(OLD.status);
         UPDATE library_counts c
-        SET want_to_read = c.want_to_read + (NEW.status = 'WANT_TO_READ')::int - (OLD.status = 'WANT_TO_READ')::int,
-            reading = c.reading + (NEW.status = 'READING')::int - (OLD.status = 'READING')::int,
-            read = c.read + (NEW.status = 'READ')::int - (OLD.status = 'READ')::int,
-            paused = c.paused + (NEW.status = 'PAUSED')::int - (OLD.status = 'PAUSED')::int,
-            did_not_finish = c.did_not_finish + (NEW.status = 'DID_NOT_FINISH')::int - (OLD.status = 'DID_NOT_FINISH')::int,
-            writes = CASE WHEN c.written_at < now() THEN 1 ELSE c.writes + 1 END,
-            written_at = now()
-        WHERE c.user_id = NEW.user_id AND c.reading IS NOT NULL AND (c.writes < 100 OR c.written_at < now());
+        SET books[new_rank] = c.books[new_rank] + 1,
+            books[old_rank] = c.books[old_rank] - 1,
+            writes = c.writes + 1
+        WHERE c.user_id = NEW.user_id AND c.writes < 100;
         IF NOT FOUND THEN
-            ignored := count_listed_book(NEW.user_id, OLD.status, NEW.status);
-        END IF;
-    END IF;
-    IF (NEW.status = 'READ') <> (OLD.status = 'READ') THEN
-        -- Most books have no review, and a query takes less than an update.
-        SELECT r.id INTO review
-        FROM reviews r
-        WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
-        IF FOUND THEN
-            UPDATE reviews r
-            SET is_visible = NEW.status = 'READ'
-            WHERE r.user_id = NEW.user_id AND r.id = review;
-            IF NEW.status = 'READ' THEN
-                ignored := append_change(NEW.user_id, 'CREATED', 'Review', review);
-            ELSE
-                ignored := append_change(NEW.user_id, 'DELETED', 'Review', review);
-            END IF;
+            ignored := count_listed_book(NEW.user_id, old_rank, new_rank);
         END IF;
     END IF;
     IF NEW.cover_status <> OLD.cover_status AND NEW.cover_status NOT IN ('READY', 'FETCHING') THEN
@@ -430,11 +412,11 @@ BEGIN
     LOOP
         ignored := append_changes(owner, 'DELETED', 'Book', ids);
         UPDATE library_counts c
-        SET want_to_read = c.want_to_read - d.want_to_read,
-            reading = c.reading - d.reading,
-            read = c.read - d.read,
-            paused = c.paused - d.paused,
-            did_not_finish = c.did_not_finish - d.did_not_finish
+        SET books[1] = c.books[1] - d.did_not_finish,
+            books[2] = c.books[2] - d.read,
+            books[3] = c.books[3] - d.want_to_read,
+            books[4] = c.books[4] - d.paused,
+            books[5] = c.books[5] - d.reading
         FROM (
             SELECT
                 count(*) FILTER (WHERE o.status = 'WANT_TO_READ') AS want_to_read,
@@ -445,106 +427,148 @@ BEGIN
             FROM old_rows o
             WHERE o.user_id = owner
         ) d
-        WHERE c.user_id = owner;
+        WHERE c.user_id = owner AND c.books IS NOT NULL;
     END LOOP;
     RETURN NULL;
 END
 $$;
 
--- Sets whether a new review is visible. A statement that also creates the book cannot rely on this: the book is not there yet.
-CREATE OR REPLACE FUNCTION set_review_visibility() RETURNS trigger
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    IF current_setting('app.bulk', true) = 'on' THEN
-        RETURN NEW;
-    END IF;
-    NEW.is_visible := EXISTS (
-        SELECT
-        FROM books b
-        WHERE b.user_id = NEW.user_id AND b.id = NEW.book_id AND b.status = 'READ'
-    );
-    RETURN NEW;
-END
-$$;
-
--- Lists the rating, and logs a created, changed, or deleted review, and its book, whose review field changes. Reviews are deleted with their
--- books; then only the review is logged here.
--- definer: no request has the privilege to write the log.
-CREATE OR REPLACE FUNCTION log_review() RETURNS trigger
+-- Counts and lists ratings, and logs created, changed, or deleted reviews, and their books, whose review fields change. With app.deletes_book,
+-- the review is deleted with its book; then only the review is logged here.
+-- definer: no request has the privilege to write the log, the lists, and the counts.
+CREATE OR REPLACE FUNCTION log_reviews() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+-- A plan for the length of the arrays would be made again for each statement, which takes longer than the statement.
+SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     ignored text;
+    owner uuid;
+    ids uuid[];
+    books uuid[];
+    old_reviews reviews[];
+    new_reviews reviews[];
     change change_kind;
 BEGIN
     IF TG_OP = 'DELETE' THEN
-        UPDATE listed_books l
-        SET half_stars = 0
-        WHERE l.user_id = OLD.user_id AND l.book_id = OLD.book_id AND l.half_stars <> 0;
-    ELSIF TG_OP = 'INSERT' OR (NEW.half_stars, NEW.is_visible) IS DISTINCT FROM (OLD.half_stars, OLD.is_visible) THEN
-        UPDATE listed_books l
-        SET half_stars = CASE WHEN NEW.is_visible THEN coalesce(NEW.half_stars, 0) ELSE 0 END
-        WHERE l.user_id = NEW.user_id AND l.book_id = NEW.book_id;
-    END IF;
-    IF current_setting('app.bulk', true) = 'on' THEN
+        FOR owner, ids, books, old_reviews IN
+            SELECT o.user_id, array_agg(o.id), array_agg(o.book_id), array_agg(without_text(ROW(o.*)::reviews))
+            FROM old_rows o
+            GROUP BY o.user_id
+            ORDER BY o.user_id
+        LOOP
+            -- The log and the counts of a deleted account are deleted, too.
+            PERFORM
+            FROM users u
+            WHERE u.id = owner;
+            CONTINUE WHEN NOT FOUND;
+            UPDATE listed_books l
+            SET half_stars = 0
+            WHERE l.user_id = owner AND l.book_id = ANY(books) AND l.half_stars <> 0;
+            IF cardinality(ids) = 1 THEN
+                ignored := append_change(owner, 'DELETED', 'Review', ids[1]);
+            ELSE
+                ignored := append_changes(owner, 'DELETED', 'Review', ids);
+            END IF;
+            ignored := count_ratings(owner, old_reviews, NULL);
+            IF current_setting('app.deletes_book', true) IS DISTINCT FROM 'on' THEN
+                ignored := set_config('app.logs_unwritten_books', 'on', true);
+                ignored := append_changes(owner, 'UPDATED', 'Book', books);
+            END IF;
+        END LOOP;
         RETURN NULL;
     END IF;
-    IF TG_OP = 'DELETE' THEN
-        -- A hidden review was logged as deleted when it was hidden.
-        IF OLD.is_visible THEN
-            ignored := append_change(OLD.user_id, 'DELETED', 'Review', OLD.id);
+    change := CASE TG_OP WHEN 'INSERT' THEN 'CREATED' ELSE 'UPDATED' END;
+    FOR owner, ids, books, new_reviews IN
+        SELECT n.user_id, array_agg(n.id), array_agg(n.book_id), array_agg(without_text(ROW(n.*)::reviews))
+        FROM new_rows n
+        GROUP BY n.user_id
+        ORDER BY n.user_id
+    LOOP
+        ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
+        IF TG_OP = 'UPDATE' THEN
+            old_reviews := ARRAY(SELECT without_text(ROW(o.*)::reviews) FROM old_rows o WHERE o.user_id = owner);
         END IF;
-        PERFORM
-        FROM books b
-        WHERE b.user_id = OLD.user_id AND b.id = OLD.book_id;
-        IF FOUND THEN
-            ignored := set_config('app.logs_unwritten_books', 'on', true);
-            ignored := append_change(OLD.user_id, 'UPDATED', 'Book', OLD.book_id);
-        END IF;
-    ELSE
-        IF TG_OP = 'INSERT' THEN
-            change := 'CREATED';
-        ELSIF NEW.is_visible <> OLD.is_visible THEN
-            -- `log_book` logs this.
-            RETURN NULL;
-        ELSE
-            change := 'UPDATED';
-        END IF;
+        ignored := count_ratings(owner, old_reviews, new_reviews);
+        UPDATE listed_books l
+        SET half_stars = coalesce(n.half_stars, 0)
+        FROM unnest(new_reviews) n
+        WHERE l.user_id = owner AND l.book_id = n.book_id AND l.half_stars <> coalesce(n.half_stars, 0);
+        CONTINUE WHEN current_setting('app.bulk', true) = 'on';
         ignored := set_config('app.logs_unwritten_books', 'on', true);
-        -- An imported or restored review is hidden while its book is not READ.
-        IF NEW.is_visible THEN
-            ignored := pg_advisory_xact_lock(hashtextextended(NEW.user_id::text, 0));
-            IF append_first_changes(NEW.user_id, change, 'Review', NEW.id, NEW.book_id) THEN
-                RETURN NULL;
+        IF cardinality(ids) = 1 THEN
+            IF NOT append_first_changes(owner, change, 'Review', ids[1], books[1]) THEN
+                ignored := append_change(owner, change, 'Review', ids[1]);
+                ignored := append_change(owner, 'UPDATED', 'Book', books[1]);
             END IF;
-            ignored := append_change(NEW.user_id, change, 'Review', NEW.id);
+        ELSE
+            ignored := append_changes(owner, change, 'Review', ids);
+            ignored := append_changes(owner, 'UPDATED', 'Book', books);
         END IF;
-        ignored := append_change(NEW.user_id, 'UPDATED', 'Book', NEW.book_id);
-    END IF;
+    END LOOP;
     RETURN NULL;
 END
 $$;
 
--- Logs the reviews of books of the current user that were added with app.bulk, as `log_review` would.
--- definer: no request has the privilege to write the log.
-CREATE OR REPLACE FUNCTION log_imported_reviews(books_of_reviews uuid[]) RETURNS void
+-- Deletes the review of a book before the book. The foreign key would delete it together with the reads. The years in which its rating
+-- counts would not be known any more then.
+CREATE OR REPLACE FUNCTION delete_review_of_book() RETURNS trigger
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    ignored text;
+BEGIN
+    IF NOT EXISTS (SELECT FROM public.reviews v WHERE v.user_id = OLD.user_id AND v.book_id = OLD.id) THEN
+        RETURN OLD;
+    END IF;
+    ignored := set_config('app.deletes_book', 'on', true);
+    DELETE FROM public.reviews v
+    WHERE v.user_id = OLD.user_id AND v.book_id = OLD.id;
+    ignored := set_config('app.deletes_book', '', true);
+    RETURN OLD;
+END
+$$;
+
+-- Lists, counts, and logs books of the current user that were added with app.lists_books, as `log_created_book` would, but with one
+-- statement for all. `ratings` has the ratings of their reviews in half stars.
+-- definer: no request has the privilege to write the log and the lists.
+CREATE OR REPLACE FUNCTION list_imported_books(ids uuid[], ratings smallint[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+DECLARE
+    owner CONSTANT uuid := app_user_id();
 BEGIN
-    PERFORM set_config('app.logs_unwritten_books', 'on', true);
-    PERFORM append_changes(
-        app_user_id(),
-        'CREATED',
-        'Review',
-        ARRAY(
-            SELECT v.id
-            FROM unnest(books_of_reviews) WITH ORDINALITY AS listed (book_id, position)
-            JOIN reviews v ON v.user_id = app_user_id() AND v.book_id = listed.book_id AND v.is_visible
-            ORDER BY listed.position
-        )
-    );
-    PERFORM append_changes(app_user_id(), 'UPDATED', 'Book', books_of_reviews);
+    PERFORM lock_user(owner);
+    INSERT INTO listed_books (
+        user_id, book_id, list_rank, half_stars, added_at, updated_at, finished_at, sort_title, sort_author, search_text
+    )
+    SELECT
+        b.user_id, b.id, list_rank(b.status), coalesce(n.rating, 0), b.added_at, b.updated_at,
+        coalesce(b.finished_at, '-infinity'), book_sort_title(b.title, b.language), book_sort_author(b.author), b.search_text
+    FROM unnest(ids, ratings) AS n (id, rating)
+    JOIN books b ON b.user_id = owner AND b.id = n.id;
+    UPDATE library_counts c
+    SET books[1] = c.books[1] + n.did_not_finish,
+        books[2] = c.books[2] + n.read,
+        books[3] = c.books[3] + n.want_to_read,
+        books[4] = c.books[4] + n.paused,
+        books[5] = c.books[5] + n.reading,
+        writes = c.writes + 1
+    FROM (
+        SELECT
+            count(*) FILTER (WHERE b.status = 'WANT_TO_READ') AS want_to_read,
+            count(*) FILTER (WHERE b.status = 'READING') AS reading,
+            count(*) FILTER (WHERE b.status = 'READ') AS read,
+            count(*) FILTER (WHERE b.status = 'PAUSED') AS paused,
+            count(*) FILTER (WHERE b.status = 'DID_NOT_FINISH') AS did_not_finish
+        FROM books b
+        WHERE b.user_id = owner AND b.id = ANY(ids)
+    ) n
+    WHERE c.user_id = owner AND c.books IS NOT NULL;
+    IF NOT FOUND THEN
+        PERFORM recount_library(owner);
+    END IF;
+    PERFORM append_changes(owner, 'CREATED', 'Book', ids);
 END
 $$;
 
@@ -635,10 +659,10 @@ BEGIN
 END
 $$;
 
--- These triggers run for each row: without transition tables, an update of one book takes half the time. Imports set app.bulk,
--- and log their changes themselves. The functions check that setting, because PostgreSQL parses the WHEN condition of a trigger
--- again for each statement. Only the triggers of `books` and `reads` have a condition: a status change is frequent, and a function
--- that returns at once takes three times as long as a condition.
+-- These triggers run for each row: without transition tables, an update of one book takes half the time. Imports set app.bulk
+-- or app.lists_books, and log their changes themselves. The functions check these settings, because PostgreSQL parses the WHEN condition
+-- of a trigger again for each statement. Only the trigger for updates of `books` has a condition: a status change is frequent, and a function that
+-- returns at once takes three times as long as a condition.
 CREATE OR REPLACE TRIGGER log_changes
 AFTER INSERT OR UPDATE OR DELETE ON shelves
 FOR EACH ROW
@@ -657,6 +681,12 @@ AFTER INSERT ON books
 FOR EACH ROW
 EXECUTE FUNCTION log_created_book();
 
+-- A trigger, because foreign keys delete the books of an account, too.
+CREATE OR REPLACE TRIGGER delete_review_of_book
+BEFORE DELETE ON books
+FOR EACH ROW
+EXECUTE FUNCTION delete_review_of_book();
+
 -- Once per statement: a shelf can be deleted with thousands of books, and an account with all of them.
 CREATE OR REPLACE TRIGGER log_delete
 AFTER DELETE ON books
@@ -664,19 +694,29 @@ REFERENCING OLD TABLE AS old_rows
 FOR EACH STATEMENT
 EXECUTE FUNCTION log_deleted_books();
 
--- A trigger, because several functions and statements add reviews.
-CREATE OR REPLACE TRIGGER set_visibility
-BEFORE INSERT ON reviews
-FOR EACH ROW
-EXECUTE FUNCTION set_review_visibility();
+-- Once per statement, because a rating changes the counts of its reader. PostgreSQL has no triggers with transition tables for several
+-- events.
+CREATE OR REPLACE TRIGGER log_insert
+AFTER INSERT ON reviews
+REFERENCING NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_reviews();
 
--- This trigger runs for each row, as above.
-CREATE OR REPLACE TRIGGER log_changes
-AFTER INSERT OR UPDATE OR DELETE ON reviews
-FOR EACH ROW
-EXECUTE FUNCTION log_review();
+-- As above.
+CREATE OR REPLACE TRIGGER log_update
+AFTER UPDATE ON reviews
+REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_reviews();
 
--- Once per statement: a shelf can get thousands of books. PostgreSQL has no triggers with transition tables for several events.
+-- As above.
+CREATE OR REPLACE TRIGGER log_delete
+AFTER DELETE ON reviews
+REFERENCING OLD TABLE AS old_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_reviews();
+
+-- Once per statement: a shelf can get thousands of books.
 CREATE OR REPLACE TRIGGER log_insert
 AFTER INSERT ON shelf_books
 REFERENCING NEW TABLE AS moved_rows
@@ -886,8 +926,8 @@ GRANT SELECT ON changes TO bookplate_app;
 GRANT SELECT, INSERT ON events TO bookplate_app;
 
 REVOKE ALL ON FUNCTION append_changes, append_change, append_first_changes, log_shelf, log_created_book, log_book,
-    log_deleted_books, log_review, log_shelf_books, delete_changes FROM PUBLIC;
+    log_deleted_books, log_reviews, log_shelf_books, delete_changes FROM PUBLIC;
 REVOKE ALL ON FUNCTION prune_changes, pending_events, take_events, release_events, mark_events_delivered, prune_events,
-    library_positions, log_imported_reviews, log_read_of_book FROM PUBLIC;
+    library_positions, list_imported_books, log_read_of_book FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION prune_changes, take_events, release_events, mark_events_delivered, prune_events,
-    library_positions, log_imported_reviews, log_read_of_book TO bookplate_app;
+    library_positions, list_imported_books, log_read_of_book TO bookplate_app;

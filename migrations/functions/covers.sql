@@ -116,7 +116,7 @@ BEGIN
             FROM unnest(stored) s
             JOIN removed_covers r USING (user_id, book_id, version)
         ) THEN
-            RAISE EXCEPTION 'The image arrived too late to be stored. Send it again.' USING ERRCODE = 'BP409';
+            RAISE EXCEPTION 'LATE_IMAGE' USING ERRCODE = 'BP409';
         END IF;
         INSERT INTO events (user_id, kind, payload)
         SELECT
@@ -305,7 +305,7 @@ BEGIN
     WHERE b.user_id = set_cover.user_id AND b.id = set_cover.book_id
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'There is no such book in the library.' USING ERRCODE = 'BP404';
+        RAISE EXCEPTION 'NO_SUCH_BOOK' USING ERRCODE = 'BP404';
     END IF;
     SELECT * INTO current
     FROM covers c
@@ -331,7 +331,7 @@ BEGIN
             FROM stored_covers c
             WHERE c.owner_id = set_cover.user_id AND (c.book_id <> set_cover.book_id OR c.is_deleted)
         ) > 0 THEN
-            RAISE EXCEPTION 'Your covers use all of your storage. Remove some, and try again.' USING ERRCODE = 'BP413';
+            RAISE EXCEPTION 'COVER_STORAGE_USED' USING ERRCODE = 'BP413';
         END IF;
     END IF;
     replaced := coalesce(cover_bytes(current.byte_counts), 0);
@@ -347,7 +347,7 @@ BEGIN
             FROM tenant_storage s
             WHERE s.tenant_id = tenant.id
         ) > 0 THEN
-            RAISE EXCEPTION 'The storage for covers is full. Try again later.' USING ERRCODE = 'BP413';
+            RAISE EXCEPTION 'SERVER_STORAGE_FULL' USING ERRCODE = 'BP413';
         END IF;
     END IF;
 

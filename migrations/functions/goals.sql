@@ -1,32 +1,24 @@
 -- requires: accounts, changes, reads
--- The goals of readers, and the measures of reads that statistics and goals share.
+-- The goals of readers.
 
--- MARK: Measures
-
--- Returns whether a read counts in hours and not in pages: it is AUDIO, or has the length of an audiobook but no format.
-CREATE OR REPLACE FUNCTION is_listened(format read_format, length_seconds int) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$
-    SELECT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)
-$$;
+-- MARK: Progress
 
 -- Returns the total of the finished reads of a year.
 CREATE OR REPLACE FUNCTION reading_goal_progress(owner uuid, of_year int, unit goal_unit) RETURNS float8
 LANGUAGE sql STABLE
 AS $$
-    SELECT CASE reading_goal_progress.unit
-        WHEN 'BOOKS' THEN count(*)::float8
-        WHEN 'PAGES' THEN
-            coalesce(sum(r.page_count) FILTER (WHERE NOT is_listened(r.format, r.length_seconds)), 0)::float8
-        WHEN 'HOURS' THEN
-            coalesce(sum(r.length_seconds) FILTER (WHERE is_listened(r.format, r.length_seconds)), 0)::float8 / 3600
-    END
-    FROM reads r
-    WHERE r.user_id = owner
-        AND r.outcome = 'FINISHED'
-        AND r.finished_on >= of_year::text
-        -- The tilde sorts after all months of the year.
-        AND r.finished_on < of_year || '~'
+    SELECT coalesce(
+        sum(
+            CASE reading_goal_progress.unit
+                WHEN 'BOOKS' THEN k.number::float8
+                WHEN 'PAGES' THEN k.pages::float8
+                WHEN 'HOURS' THEN k.seconds::float8 / 3600
+            END
+        ),
+        0
+    )
+    FROM reading_counts k
+    WHERE k.user_id = owner AND k.kind = 'READS' AND k.year = of_year AND k.key = ''
 $$;
 
 -- Returns the part of a year that has passed before a day, from 0 to 1.

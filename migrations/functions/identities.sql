@@ -88,15 +88,14 @@ BEGIN
     IF present = owner THEN
         RETURN;
     ELSIF present IS NOT NULL THEN
-        RAISE EXCEPTION 'This identity belongs to another account. Sign in with it to use that account.'
-            USING ERRCODE = 'BP409';
+        RAISE EXCEPTION 'IDENTITY_TAKEN' USING ERRCODE = 'BP409';
     ELSIF is_from_apple(app_subject()) AND EXISTS (
         SELECT FROM identities i WHERE i.user_id = owner AND is_from_apple(i.subject)
     ) THEN
         -- An account has one grant of Apple for each app.
-        RAISE EXCEPTION 'The account has an identity of Apple already. Unlink it first.' USING ERRCODE = 'BP409';
+        RAISE EXCEPTION 'SECOND_APPLE_IDENTITY' USING ERRCODE = 'BP409';
     ELSIF (SELECT count(*) FROM identities i WHERE i.user_id = owner) >= identities_max THEN
-        RAISE EXCEPTION 'An account can have at most % identities.', identities_max USING ERRCODE = 'BP409';
+        RAISE EXCEPTION 'LIMIT_REACHED' USING ERRCODE = 'BP409', DETAIL = identities_max;
     END IF;
     INSERT INTO identity_token_uses (token_hash, expires_at)
     VALUES (link_identity.token_hash, token_expires_at)
@@ -137,8 +136,7 @@ BEGIN
     FROM identities i
     WHERE i.user_id = app_user_id();
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'This is the only identity of the account. Link another one first, or delete the account.'
-            USING ERRCODE = 'BP409';
+        RAISE EXCEPTION 'ONLY_IDENTITY' USING ERRCODE = 'BP409';
     END IF;
     IF NOT EXISTS (SELECT FROM identities i WHERE i.user_id = app_user_id() AND is_from_apple(i.subject)) THEN
         PERFORM enqueue_job(

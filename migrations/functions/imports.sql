@@ -76,7 +76,64 @@ AS $$
     WHERE u.id = owner AND noon_of_day.day IS NOT NULL
 $$;
 
--- Returns the problem of an import that a value of a record was left out.
+-- Returns the texts by which lists sort a book with the title (`book_sort_title`) in any language: with its first word, and without it,
+-- because the word may be an article.
+CREATE OR REPLACE FUNCTION possible_sort_titles(title text) RETURNS text[]
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    -- No language has this tag.
+    bare text := title_sort_key(title, '-');
+BEGIN
+    RETURN ARRAY[
+        left(sort_text(bare), 200),
+        left(sort_text(regexp_replace(bare, '^[^[:space:]]+ +(?=[^[:space:]])', '')), 200),
+        left(sort_text(regexp_replace(bare, '^[^[:space:]]{1,3}[''’] *(?=[^[:space:]])', '')), 200),
+        left(sort_text(regexp_replace(bare, '^ال(?=[^[:space:]])', '')), 200)
+    ];
+END
+$$;
+
+-- Returns the ids of the caller's books with the titles, by their titles in lower case. The case does not matter.
+--
+-- An index on the titles in lower case could not be used, because PostgreSQL computes them after row-level security. The index of the
+-- list by title finds a few books, whose titles are then compared. force_custom_plan, because a plan that was made when the library was
+-- empty would read all of it.
+CREATE OR REPLACE FUNCTION books_with_titles(titles text[]) RETURNS jsonb
+LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_custom_plan
+SET enable_seqscan = off
+AS $$
+DECLARE
+    owner uuid := app_user_id();
+BEGIN
+    RETURN (
+        SELECT coalesce(jsonb_object_agg(k.title, k.ids), '{}')
+        FROM (
+            SELECT g.title, jsonb_agg(b.id) AS ids
+            FROM (SELECT DISTINCT lower(t.title) AS title FROM unnest(titles) AS t (title)) g
+            CROSS JOIN LATERAL (SELECT DISTINCT unnest(possible_sort_titles(g.title)) AS sort_title OFFSET 0) s
+            CROSS JOIN generate_series(1, 5) AS r (list_rank)
+            CROSS JOIN LATERAL (
+                SELECT l.book_id
+                FROM listed_books l
+                WHERE l.user_id = owner AND l.list_rank = r.list_rank AND l.sort_title = s.sort_title
+                OFFSET 0
+            ) l
+            CROSS JOIN LATERAL (
+                SELECT o.id
+                FROM books o
+                WHERE o.user_id = owner AND o.id = l.book_id AND lower(o.title) = g.title
+                OFFSET 0
+            ) b
+            GROUP BY g.title
+        ) k
+    );
+END
+$$;
+
+-- Returns the problem of an import that a value of a record was left out. `stored` is the value in the library. It is null for the rating
+-- or the text of a review that has only the other.
 CREATE OR REPLACE FUNCTION left_out(field text, given text, stored text) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$
@@ -84,7 +141,12 @@ AS $$
         'field', left_out.field,
         'message',
         format(
-            '“%s” was left out, because the book in the library has “%s”.',
+            CASE
+                WHEN stored IS NOT NULL THEN '“%s” was left out, because the book in the library has “%s”.'
+                WHEN left_out.field = 'rating'
+                    THEN '“%s” was left out, because the book in the library has a review without a rating. Edit the review to add it.'
+                ELSE '“%s” was left out, because the book in the library has a rating without a text. Edit the review to add it.'
+            END,
             CASE WHEN char_length(given) > 60 THEN left(given, 60) || '…' ELSE given END,
             CASE WHEN char_length(stored) > 60 THEN left(stored, 60) || '…' ELSE stored END
         )
@@ -183,48 +245,76 @@ BEGIN
     ELSE
         book_id := kept.id;
         merged := kept;
-        IF kept.authors = '{}' THEN
-            merged.authors := given.authors;
-            merged.author_roles := given."authorRoles";
-        END IF;
-        merged.subtitle := coalesce(kept.subtitle, given.subtitle);
-        merged.publisher := coalesce(kept.publisher, given.publisher);
-        merged.published_date := coalesce(kept.published_date, given."publishedDate");
-        merged.page_count := coalesce(kept.page_count, given."pageCount");
-        merged.language := coalesce(kept.language, given.language);
-        merged.category := coalesce(kept.category, given.category);
-        merged.genre := coalesce(kept.genre, given.genre);
-        merged.description := coalesce(kept.description, given.description);
-        merged.current_page := coalesce(kept.current_page, given."currentPage");
-        merged.binding := coalesce(kept.binding, given.binding);
-        merged.original_year := coalesce(kept.original_year, given."originalYear");
-        merged.private_notes := coalesce(kept.private_notes, given."privateNotes");
-        IF kept.moods = '{}' THEN
-            merged.moods := coalesce(given.moods, '{}');
-        END IF;
-        merged.started_at := coalesce(kept.started_at, given."startedAt");
-        merged.finished_at := coalesce(kept.finished_at, given."finishedAt");
-        IF status_rank(given.status) > status_rank(kept.status) THEN
-            merged.status := given.status;
-        END IF;
-        -- Another book of the library may have the ISBN or the edition.
-        IF kept.isbn13 IS NULL
-            AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.isbn13 = given.isbn13)
+        -- Most books get nothing new when a file is imported again, and one condition takes a fraction of the assignments.
+        IF (kept.authors = '{}' AND given.authors <> '{}')
+            OR (kept.subtitle IS NULL AND given.subtitle IS NOT NULL)
+            OR (kept.publisher IS NULL AND given.publisher IS NOT NULL)
+            OR (kept.published_date IS NULL AND given."publishedDate" IS NOT NULL)
+            OR (kept.page_count IS NULL AND given."pageCount" IS NOT NULL)
+            OR (kept.language IS NULL AND given.language IS NOT NULL)
+            OR (kept.category IS NULL AND given.category IS NOT NULL)
+            OR (kept.genre IS NULL AND given.genre IS NOT NULL)
+            OR (kept.description IS NULL AND given.description IS NOT NULL)
+            OR (kept.current_page IS NULL AND given."currentPage" IS NOT NULL)
+            OR (kept.binding IS NULL AND given.binding IS NOT NULL)
+            OR (kept.original_year IS NULL AND given."originalYear" IS NOT NULL)
+            OR (kept.private_notes IS NULL AND given."privateNotes" IS NOT NULL)
+            OR (kept.moods = '{}' AND given.moods <> '{}')
+            OR (kept.started_at IS NULL AND given."startedAt" IS NOT NULL)
+            OR (kept.finished_at IS NULL AND given."finishedAt" IS NOT NULL)
+            OR status_rank(given.status) > status_rank(kept.status)
+            OR (kept.isbn13 IS NULL AND given.isbn13 IS NOT NULL)
+            OR (kept.edition_id IS NULL AND card_id IS NOT NULL)
+            OR (kept.series IS NULL AND given."seriesName" IS NOT NULL)
         THEN
-            merged.isbn13 := given.isbn13;
-        END IF;
-        IF kept.edition_id IS NULL AND card_id IS NOT NULL
-            AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.edition_id = card_id)
-        THEN
-            merged.edition_id := card_id;
-            merged.linked_by := named_by;
-        END IF;
-        -- The series of the edition need not be stored again.
-        IF kept.series IS NULL AND given."seriesName" IS NOT NULL
-            AND NOT is_series_of_edition(merged.edition_id, given."seriesName", given."seriesPosition")
-        THEN
-            merged.series := given."seriesName";
-            merged.series_position := given."seriesPosition";
+            IF kept.authors = '{}' THEN
+                merged.authors := given.authors;
+                merged.author_roles := given."authorRoles";
+            END IF;
+            merged.subtitle := coalesce(kept.subtitle, given.subtitle);
+            merged.publisher := coalesce(kept.publisher, given.publisher);
+            merged.published_date := coalesce(kept.published_date, given."publishedDate");
+            merged.page_count := coalesce(kept.page_count, given."pageCount");
+            merged.language := coalesce(kept.language, given.language);
+            merged.category := coalesce(kept.category, given.category);
+            merged.genre := coalesce(kept.genre, given.genre);
+            merged.description := coalesce(kept.description, given.description);
+            IF kept.current_page IS NULL
+                AND given."currentPage" IS NOT NULL
+                AND NOT EXISTS (SELECT FROM newest_progress(owner, kept.id))
+            THEN
+                merged.current_page := given."currentPage";
+            END IF;
+            merged.binding := coalesce(kept.binding, given.binding);
+            merged.original_year := coalesce(kept.original_year, given."originalYear");
+            merged.private_notes := coalesce(kept.private_notes, given."privateNotes");
+            IF kept.moods = '{}' THEN
+                merged.moods := coalesce(given.moods, '{}');
+            END IF;
+            merged.started_at := coalesce(kept.started_at, given."startedAt");
+            merged.finished_at := coalesce(kept.finished_at, given."finishedAt");
+            IF status_rank(given.status) > status_rank(kept.status) THEN
+                merged.status := given.status;
+            END IF;
+            -- Another book of the library may have the ISBN or the edition.
+            IF kept.isbn13 IS NULL
+                AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.isbn13 = given.isbn13)
+            THEN
+                merged.isbn13 := given.isbn13;
+            END IF;
+            IF kept.edition_id IS NULL AND card_id IS NOT NULL
+                AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.edition_id = card_id)
+            THEN
+                merged.edition_id := card_id;
+                merged.linked_by := named_by;
+            END IF;
+            -- The series of the edition need not be stored again.
+            IF kept.series IS NULL AND given."seriesName" IS NOT NULL
+                AND NOT is_series_of_edition(merged.edition_id, given."seriesName", given."seriesPosition")
+            THEN
+                merged.series := given."seriesName";
+                merged.series_position := given."seriesPosition";
+            END IF;
         END IF;
         IF merged IS DISTINCT FROM kept THEN
             UPDATE books b
@@ -255,42 +345,62 @@ BEGIN
             WHERE b.user_id = owner AND b.id = kept.id;
             outcome := 'UPDATED';
         END IF;
-        SELECT jsonb_agg(left_out(l.field, l.given, l.stored) ORDER BY l.position) INTO problems
-        FROM (
-            VALUES
-                (1, 'title', CASE WHEN lower(given.title) <> lower(merged.title) THEN given.title END, merged.title::text),
-                (2, 'subtitle', given.subtitle, merged.subtitle::text),
-                (
-                    3,
-                    'authors',
+        -- The same for the values that are lost. A comparison with null is not true.
+        IF lower(given.title) <> lower(merged.title)
+            OR given.subtitle <> merged.subtitle
+            OR given.authors <> merged.authors
+            OR (given.isbn13 IS NOT NULL AND given.isbn13 IS DISTINCT FROM merged.isbn13)
+            OR given.publisher <> merged.publisher
+            OR given."publishedDate" <> merged.published_date
+            OR given."pageCount" <> merged.page_count
+            OR given.language <> merged.language
+            OR given.category <> merged.category
+            OR given.genre <> merged.genre
+            OR given.description <> merged.description
+            OR (given.status = 'PAUSED' AND merged.status <> 'PAUSED')
+            OR given.binding <> merged.binding
+            OR given."originalYear" <> merged.original_year
+            OR given."privateNotes" <> merged.private_notes
+            OR given.moods <> merged.moods
+            OR (given."seriesName" IS NOT NULL AND merged.series IS NOT NULL)
+        THEN
+            SELECT jsonb_agg(left_out(l.field, l.given, l.stored) ORDER BY l.position) INTO problems
+            FROM (
+                VALUES
+                    (1, 'title', CASE WHEN lower(given.title) <> lower(merged.title) THEN given.title END, merged.title::text),
+                    (2, 'subtitle', given.subtitle, merged.subtitle::text),
                     (
-                        SELECT string_agg(a.name, ', ' ORDER BY a.position)
-                        FROM unnest(given.authors) WITH ORDINALITY AS a (name, position)
-                        WHERE author_id(a.name) <> ALL(author_ids(merged.authors))
+                        3,
+                        'authors',
+                        (
+                            SELECT string_agg(a.name, ', ' ORDER BY a.position)
+                            FROM unnest(given.authors) WITH ORDINALITY AS a (name, position)
+                            WHERE author_id(a.name) <> ALL(author_ids(merged.authors))
+                        ),
+                        array_to_string(merged.authors, ', ')
                     ),
-                    array_to_string(merged.authors, ', ')
-                ),
-                (4, 'isbn13', given.isbn13, merged.isbn13::text),
-                (5, 'publisher', given.publisher, merged.publisher),
-                (6, 'publishedDate', given."publishedDate", merged.published_date),
-                (7, 'pageCount', given."pageCount"::text, merged.page_count::text),
-                (8, 'language', given.language, merged.language),
-                (9, 'category', given.category, merged.category::text),
-                (10, 'genre', given.genre, merged.genre::text),
-                (11, 'description', given.description, merged.description),
-                (12, 'status', CASE WHEN given.status = 'PAUSED' THEN 'PAUSED' END, merged.status::text),
-                (13, 'binding', given.binding, merged.binding::text),
-                (14, 'originalPublicationYear', given."originalYear"::text, merged.original_year::text),
-                (15, 'privateNotes', given."privateNotes", merged.private_notes::text),
-                (16, 'moods', array_to_string(given.moods, ', '), array_to_string(merged.moods, ', ')),
-                (
-                    17,
-                    'series',
-                    CASE WHEN merged.series IS NOT NULL THEN concat_ws(' ', given."seriesName", given."seriesPosition") END,
-                    concat_ws(' ', merged.series, merged.series_position)
-                )
-        ) AS l (position, field, given, stored)
-        WHERE l.given <> '' AND l.given IS DISTINCT FROM l.stored;
+                    (4, 'isbn13', given.isbn13, merged.isbn13::text),
+                    (5, 'publisher', given.publisher, merged.publisher),
+                    (6, 'publishedDate', given."publishedDate", merged.published_date),
+                    (7, 'pageCount', given."pageCount"::text, merged.page_count::text),
+                    (8, 'language', given.language, merged.language),
+                    (9, 'category', given.category, merged.category::text),
+                    (10, 'genre', given.genre, merged.genre::text),
+                    (11, 'description', given.description, merged.description),
+                    (12, 'status', CASE WHEN given.status = 'PAUSED' THEN 'PAUSED' END, merged.status::text),
+                    (13, 'binding', given.binding, merged.binding::text),
+                    (14, 'originalPublicationYear', given."originalYear"::text, merged.original_year::text),
+                    (15, 'privateNotes', given."privateNotes", merged.private_notes::text),
+                    (16, 'moods', array_to_string(given.moods, ', '), array_to_string(merged.moods, ', ')),
+                    (
+                        17,
+                        'series',
+                        CASE WHEN merged.series IS NOT NULL THEN concat_ws(' ', given."seriesName", given."seriesPosition") END,
+                        concat_ws(' ', merged.series, merged.series_position)
+                    )
+            ) AS l (position, field, given, stored)
+            WHERE l.given <> '' AND l.given IS DISTINCT FROM l.stored;
+        END IF;
     END IF;
 
     FOREACH shelf_name IN ARRAY coalesce(given.shelves, '{}') LOOP
@@ -326,6 +436,11 @@ DECLARE
     failed uuid[] := '{}';
     one jsonb;
 BEGIN
+    IF books = '[]' THEN
+        RETURN failed;
+    END IF;
+    -- The triggers would list and log each book by itself.
+    PERFORM set_config('app.lists_books', 'on', true);
     WITH given AS MATERIALIZED (
         SELECT *
         FROM jsonb_to_recordset(store_imported_books.books) AS r (
@@ -405,6 +520,12 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT NOT is_series_of_edition(coalesce(card.id, m.edition_id), g."seriesName", g."seriesPosition") AS is_own
     ) own_series;
+    PERFORM set_config('app.lists_books', '', true);
+    PERFORM list_imported_books(array_agg(r.id ORDER BY r.position), array_agg(r.half_stars ORDER BY r.position))
+    FROM (
+        SELECT (b.book ->> 'id')::uuid AS id, (b.book ->> 'halfStars')::smallint AS half_stars, b.position
+        FROM jsonb_array_elements(books) WITH ORDINALITY AS b (book, position)
+    ) r;
     RETURN failed;
 EXCEPTION WHEN integrity_constraint_violation OR data_exception OR SQLSTATE 'BP413' THEN
     IF jsonb_array_length(books) = 1 THEN
@@ -470,6 +591,7 @@ DECLARE
     read_ids uuid[] := '{}';
     read_records jsonb[] := '{}';
     reads jsonb;
+    are_first boolean;
     progress jsonb := '[]';
     notes jsonb := '[]';
     documents jsonb := '[]';
@@ -505,18 +627,16 @@ BEGIN
             END IF;
             EXIT WHEN book IS NULL;
             IF known IS NULL THEN
-                known := (
-                    SELECT coalesce(jsonb_object_agg(t.title, t.ids), '{}')
-                    FROM (
-                        SELECT lower(b.title) AS title, jsonb_agg(b.id) AS ids
-                        FROM books b
-                        WHERE b.user_id = owner
-                            AND lower(b.title) IN (
-                                SELECT lower(r -> 'book' ->> 'title')
-                                FROM jsonb_array_elements(records) r
+                known := books_with_titles(
+                    ARRAY(
+                        SELECT r.book ->> 'title'
+                        FROM (SELECT e -> 'book' AS book FROM jsonb_array_elements(records) e) r
+                        -- A book that has been imported before is found by its id.
+                        WHERE NOT r.book ? 'isIdentified'
+                            AND NOT EXISTS (
+                                SELECT FROM books b WHERE b.user_id = owner AND b.id = (r.book ->> 'id')::uuid OFFSET 0
                             )
-                        GROUP BY 1
-                    ) t
+                    )
                 );
             END IF;
             SELECT * INTO result FROM import_book(book, known);
@@ -582,8 +702,8 @@ BEGIN
                 ) kept
                 CROSS JOIN LATERAL (
                     VALUES
-                        ('rating', stars_text(book ->> 'halfStars'), coalesce(stars_text(kept.half_stars), 'no rating')),
-                        ('review', book ->> 'review', coalesce(kept.text, 'no review'))
+                        ('rating', stars_text(book ->> 'halfStars'), stars_text(kept.half_stars)),
+                        ('review', book ->> 'review', kept.text)
                 ) AS l (field, given, stored)
                 WHERE l.given IS DISTINCT FROM l.stored AND l.given IS NOT NULL;
             END IF;
@@ -594,16 +714,33 @@ BEGIN
                 created_ids := created_ids || result.book_id;
             END IF;
         ELSIF entry ? 'shelf' THEN
-            PERFORM import_shelf(
+            shelf := import_shelf(
                 (entry -> 'shelf' ->> 'id')::uuid,
                 entry -> 'shelf' ->> 'name',
                 (entry -> 'shelf' ->> 'createdAt')::timestamptz
             );
+            -- A shelf of the library keeps what it has.
+            UPDATE shelves s
+            SET description = coalesce(s.description, given_shelf.description),
+                color = coalesce(s.color, given_shelf.color),
+                updated_at = now()
+            FROM (
+                SELECT
+                    entry -> 'shelf' ->> 'description' AS description,
+                    (entry -> 'shelf' ->> 'color')::label_color AS color
+            ) given_shelf
+            WHERE s.user_id = app_user_id()
+                AND s.id = shelf
+                AND (
+                    s.description IS NULL AND given_shelf.description IS NOT NULL
+                    OR s.color IS NULL AND given_shelf.color IS NOT NULL
+                );
         ELSIF entry ? 'profile' THEN
             -- The account keeps what it has.
             UPDATE users u
             SET display_name = coalesce(u.display_name, given_profile.display_name),
                 preferred_genres = CASE WHEN u.preferred_genres = '{}' THEN given_profile.genres ELSE u.preferred_genres END,
+                languages = CASE WHEN u.languages = '{}' THEN given_profile.languages ELSE u.languages END,
                 time_zone = CASE WHEN u.time_zone = 'UTC' THEN given_profile.time_zone ELSE u.time_zone END,
                 updated_at = now()
             FROM (
@@ -615,12 +752,14 @@ BEGIN
                         JOIN genres g ON g.name = p.name
                         ORDER BY p.position
                     ) AS genres,
+                    ARRAY(SELECT jsonb_array_elements_text(entry -> 'profile' -> 'languages')) AS languages,
                     coalesce(zone_to_store(entry -> 'profile' ->> 'timeZone'), 'UTC') AS time_zone
             ) given_profile
             WHERE u.id = owner
                 AND (
                     (u.display_name IS NULL AND given_profile.display_name IS NOT NULL)
                     OR (u.preferred_genres = '{}' AND given_profile.genres <> '{}')
+                    OR (u.languages = '{}' AND given_profile.languages <> '{}')
                     OR (u.time_zone = 'UTC' AND given_profile.time_zone <> 'UTC')
                 );
             PERFORM import_goals(entry -> 'profile' -> 'readingGoals');
@@ -635,11 +774,12 @@ BEGIN
         ELSIF entry ? 'position' THEN
             positions := positions || (entry -> 'position');
         ELSIF entry ? 'swipe' THEN
-            INSERT INTO swipes (user_id, edition_id, action, store, swiped_at)
+            INSERT INTO swipes (user_id, edition_id, action, scope, store, swiped_at)
             SELECT
                 owner,
                 e.id,
                 (entry -> 'swipe' ->> 'action')::swipe_action,
+                (entry -> 'swipe' ->> 'scope')::swipe_scope,
                 entry -> 'swipe' ->> 'store',
                 (entry -> 'swipe' ->> 'swipedAt')::timestamptz
             FROM editions e
@@ -667,10 +807,8 @@ BEGIN
     FROM unnest(placed_on, placed_ids) AS p (shelf_id, book_id)
     JOIN books b ON b.user_id = owner AND b.id = p.book_id
     ON CONFLICT DO NOTHING;
-    -- A review keeps its id unless another review has it. The trigger would compare each review with all earlier entries of the
-    -- transaction.
-    PERFORM set_config('app.bulk', 'on', true);
-    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, is_visible, created_at, updated_at)
+    -- A review keeps its id unless another review has it.
+    INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
     SELECT
         owner,
         r.book_id,
@@ -682,7 +820,6 @@ BEGIN
         r.half_stars,
         r.text,
         r.has_spoilers,
-        r.is_visible,
         coalesce(r.created_at, now()),
         coalesce(r.updated_at, r.created_at, now())
     FROM (
@@ -692,9 +829,9 @@ BEGIN
             (w ->> 'halfStars')::int AS half_stars,
             w ->> 'review' AS text,
             coalesce((w ->> 'hasSpoilers')::boolean, false) AS has_spoilers,
-            b.status = 'READ' AS is_visible,
             coalesce(
                 (w ->> 'reviewedAt')::timestamptz,
+                noon_of_day(owner, w ->> 'reviewedOn'),
                 (w ->> 'finishedAt')::timestamptz,
                 noon_of_day(owner, w ->> 'addedOn')
             ) AS created_at,
@@ -704,29 +841,30 @@ BEGIN
         JOIN books b ON b.user_id = owner AND b.id = listed.book_id
     ) r
     ON CONFLICT DO NOTHING;
-    PERFORM set_config('app.bulk', '', true);
-    IF reviews_of <> '{}' THEN
-        PERFORM log_imported_reviews(reviews_of);
-    END IF;
     -- import_reads matches each read of the library with at most one of the call, so records of the same book are in calls of
-    -- their own.
-    FOR reads IN
-        SELECT jsonb_agg(r.read || jsonb_build_object('bookId', r.book_id) ORDER BY r.record, r.number)
+    -- their own. The library has no reads of new books, so their first ones need not be matched.
+    FOR are_first, reads IN
+        SELECT r.turn = 1 AND r.is_new, jsonb_agg(r.read || jsonb_build_object('bookId', r.book_id) ORDER BY r.record, r.number)
         FROM (
             SELECT
                 listed.book_id,
                 listed.record,
                 n.number,
                 n.read,
+                listed.book_id = ANY(created_ids) AS is_new,
                 dense_rank() OVER (PARTITION BY listed.book_id ORDER BY listed.record) AS turn
             FROM unnest(read_ids, read_records) WITH ORDINALITY AS listed (book_id, book, record)
             CROSS JOIN LATERAL jsonb_array_elements(listed.book -> 'reads') WITH ORDINALITY AS n (read, number)
             WHERE listed.book_id <> ALL(failed)
         ) r
-        GROUP BY r.turn
+        GROUP BY r.turn, r.is_new
         ORDER BY r.turn
     LOOP
-        read_changes := read_changes || import_reads(reads);
+        IF are_first THEN
+            read_changes := read_changes || import_first_reads(reads);
+        ELSE
+            read_changes := read_changes || import_reads(reads);
+        END IF;
     END LOOP;
     IF progress <> '[]' THEN
         INSERT INTO import_failures (user_id, import_id, line, message)

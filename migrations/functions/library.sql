@@ -80,71 +80,74 @@ GRANT SELECT ON listed_books, library_counts, shelf_counts TO bookplate_app;
 -- The triggers and functions that log changes of books, reviews, and shelves (changes.sql) call these functions, with the same
 -- privileges, before they return for an import: no statement can forget a list.
 
--- Counts a book under its new status, and no longer under the old one. The old status is null for a new book. The row of `listed_books`
--- is written before, and the caller holds the lock of the user unless it writes many rows.
+-- Counts a book under its new rank (`list_rank`), and no longer under the old one, which is null for a new book. The triggers that log
+-- changes update the numbers themselves, and call this function only when there is no row with fewer than 100 `writes`. The row of
+-- `listed_books` is written before, and the caller holds the lock of the user unless it writes many rows.
 --
--- If a transaction has written the numbers a hundred times, it forgets them, and the next one counts again: see the table.
-CREATE OR REPLACE FUNCTION count_listed_book(owner uuid, old_status reading_status, new_status reading_status) RETURNS void
+-- If the last write was by an earlier transaction, the writes are counted from 1 again. Otherwise they are counted up to 200. At that
+-- number, this transaction has written the numbers at least 100 times. It forgets them, and the next one counts the books again: see the
+-- table.
+CREATE OR REPLACE FUNCTION count_listed_book(owner uuid, old_rank smallint, new_rank smallint) RETURNS void
 LANGUAGE plpgsql
 AS $$
 DECLARE
     ignored text;
+    -- As in `append_change`, the age of the current transaction and its subtransactions is not positive.
+    is_own boolean;
     is_known boolean;
 BEGIN
-    UPDATE library_counts c
-    SET want_to_read = c.want_to_read + (new_status = 'WANT_TO_READ')::int - coalesce((old_status = 'WANT_TO_READ')::int, 0),
-        reading = c.reading + (new_status = 'READING')::int - coalesce((old_status = 'READING')::int, 0),
-        read = c.read + (new_status = 'READ')::int - coalesce((old_status = 'READ')::int, 0),
-        paused = c.paused + (new_status = 'PAUSED')::int - coalesce((old_status = 'PAUSED')::int, 0),
-        did_not_finish = c.did_not_finish
-            + (new_status = 'DID_NOT_FINISH')::int
-            - coalesce((old_status = 'DID_NOT_FINISH')::int, 0),
-        writes = CASE WHEN c.written_at < now() THEN 1 ELSE c.writes + 1 END,
-        written_at = now()
-    WHERE c.user_id = owner AND (c.writes < 100 OR c.written_at < now())
-    RETURNING c.reading IS NOT NULL INTO is_known;
-    IF is_known THEN
-        RETURN;
-    END IF;
-    PERFORM
+    SELECT age(c.xmin) <= 0, c.books IS NOT NULL
+    INTO is_own, is_known
     FROM library_counts c
-    WHERE c.user_id = owner AND c.writes >= 100 AND c.written_at >= now() AND c.reading IS NULL;
-    IF NOT FOUND THEN
+    WHERE c.user_id = owner;
+    IF NOT is_known AND is_own THEN
+        RETURN;
+    ELSIF is_known THEN
+        UPDATE library_counts c
+        SET books[new_rank] = c.books[new_rank] + 1,
+            writes = CASE WHEN is_own THEN c.writes + 1 ELSE 1 END
+        WHERE c.user_id = owner AND c.books IS NOT NULL AND NOT (is_own AND c.writes >= 200);
+        IF FOUND THEN
+            IF old_rank IS NOT NULL THEN
+                UPDATE library_counts c
+                SET books[old_rank] = c.books[old_rank] - 1
+                WHERE c.user_id = owner;
+            END IF;
+        ELSE
+            -- Sets `writes`, too: another transaction may have counted the books since the statement before.
+            UPDATE library_counts c
+            SET books = NULL,
+                writes = 200
+            WHERE c.user_id = owner;
+        END IF;
+    ELSE
         ignored := recount_library(owner);
     END IF;
 END
 $$;
 
--- Counts the books of a library by their status if they are not known. If the transaction has counted many changes already, it makes them
--- unknown instead. Takes the lock of the user, so that no other transaction changes the library meanwhile.
+-- Counts the books of a library by their status. Takes the lock of the user, so that no other transaction changes the library meanwhile.
 CREATE OR REPLACE FUNCTION recount_library(owner uuid) RETURNS void
 LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
 BEGIN
     PERFORM lock_user(owner);
-    UPDATE library_counts c
-    SET want_to_read = NULL, reading = NULL, read = NULL, paused = NULL, did_not_finish = NULL
-    WHERE c.user_id = owner AND c.writes >= 100 AND c.written_at >= now() AND c.reading IS NOT NULL;
-    IF FOUND THEN
-        RETURN;
-    END IF;
-    INSERT INTO library_counts AS c (user_id, want_to_read, reading, read, paused, did_not_finish)
+    INSERT INTO library_counts AS c (user_id, books)
     SELECT
         owner,
-        count(*) FILTER (WHERE l.list_rank = list_rank('WANT_TO_READ')),
-        count(*) FILTER (WHERE l.list_rank = list_rank('READING')),
-        count(*) FILTER (WHERE l.list_rank = list_rank('READ')),
-        count(*) FILTER (WHERE l.list_rank = list_rank('PAUSED')),
-        count(*) FILTER (WHERE l.list_rank = list_rank('DID_NOT_FINISH'))
+        ARRAY[
+            count(*) FILTER (WHERE l.list_rank = 1),
+            count(*) FILTER (WHERE l.list_rank = 2),
+            count(*) FILTER (WHERE l.list_rank = 3),
+            count(*) FILTER (WHERE l.list_rank = 4),
+            count(*) FILTER (WHERE l.list_rank = 5)
+        ]
     FROM listed_books l
     WHERE l.user_id = owner
     ON CONFLICT (user_id) DO UPDATE
-    SET want_to_read = excluded.want_to_read,
-        reading = excluded.reading,
-        read = excluded.read,
-        paused = excluded.paused,
-        did_not_finish = excluded.did_not_finish;
+    SET books = excluded.books,
+        writes = 1;
 END
 $$;
 

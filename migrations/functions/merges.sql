@@ -115,7 +115,8 @@ AS $$
     END
 $$;
 
--- Moves the shelves of the guest, and returns the shelves of the account by their ids. Shelves with the same name are one.
+-- Moves the shelves of the guest, and returns the shelves of the account by their ids. Shelves with the same name are one, which
+-- keeps its description and color.
 CREATE OR REPLACE FUNCTION merge_shelves(guest uuid, account uuid) RETURNS jsonb
 LANGUAGE plpgsql
 AS $$
@@ -130,10 +131,20 @@ BEGIN
         WHERE s.user_id = account AND lower(s.name) = lower(shelf.name);
         IF NOT FOUND THEN
             kept := unused_id(account, shelf.id);
-            INSERT INTO shelves (user_id, id, name, position, created_at, updated_at)
-            SELECT account, kept, shelf.name, coalesce(max(s.position) + 1, 0), shelf.created_at, shelf.updated_at
+            INSERT INTO shelves (user_id, id, name, position, description, color, created_at, updated_at)
+            SELECT
+                account, kept, shelf.name, coalesce(max(s.position) + 1, 0), shelf.description, shelf.color, shelf.created_at,
+                shelf.updated_at
             FROM shelves s
             WHERE s.user_id = account;
+        ELSE
+            UPDATE shelves s
+            SET description = coalesce(s.description, shelf.description),
+                color = coalesce(s.color, shelf.color),
+                updated_at = now()
+            WHERE s.user_id = account
+                AND s.id = kept
+                AND (s.description IS NULL AND shelf.description IS NOT NULL OR s.color IS NULL AND shelf.color IS NOT NULL);
         END IF;
         merged := merged || jsonb_build_object(shelf.id, kept);
     END LOOP;
@@ -227,88 +238,156 @@ $$;
 -- Moves the reads of the guest with their progress. A read of the same days with the same outcome is the same read, and so are two
 -- open reads of a book. An entry at the same time and position is the same entry. A page of an edition with another number of pages
 -- becomes a percentage.
+--
+-- The reads of the guest and of the account with the same book, outcome, and days are numbered, those with the same id first, and
+-- reads with the same number are one. Each statement handles all reads: with app.bulk, the triggers of `reads` only count.
 CREATE OR REPLACE FUNCTION merge_reads(guest uuid, account uuid, merged_books jsonb) RETURNS void
 LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
 DECLARE
-    used uuid[] := '{}';
-    read reads;
-    kept reads;
-    book uuid;
+    -- The reads of the guest, the reads of the account that they become, and whether the account had these before.
+    guest_ids uuid[];
+    ids uuid[];
+    are_kept boolean[];
+    changed uuid[];
+    -- The books of the account with a read that has got a length.
+    timed_books uuid[];
 BEGIN
-    FOR read IN SELECT r.* FROM reads r WHERE r.user_id = guest ORDER BY r.created_at, r.id LOOP
-        book := (merged_books ->> read.book_id::text)::uuid;
-        SELECT k.* INTO kept
-        FROM reads k
-        WHERE k.user_id = account
-            AND k.book_id = book
-            AND k.id <> ALL(used)
-            AND k.outcome = read.outcome
-            AND (
-                k.outcome = 'READING'
-                OR (k.started_on IS NOT DISTINCT FROM read.started_on AND k.finished_on IS NOT DISTINCT FROM read.finished_on)
-            )
-        ORDER BY k.id = read.id DESC, k.created_at, k.id
-        LIMIT 1;
-        IF FOUND THEN
-            UPDATE reads r
-            SET started_on = least(kept.started_on, read.started_on),
-                format = coalesce(kept.format, read.format),
-                length_seconds = coalesce(kept.length_seconds, read.length_seconds),
-                note = coalesce(kept.note, read.note),
-                updated_at = now()
-            WHERE r.user_id = account AND r.id = kept.id;
-            IF kept.note <> read.note THEN
-                PERFORM keep_as_notes(account, book, read.note);
-            END IF;
-        ELSE
-            kept.id := unused_id(account, read.id);
-            PERFORM insert_stored_rows(
-                'reads',
-                jsonb_build_array(
-                    to_jsonb(read)
-                        || jsonb_build_object('user_id', account, 'id', kept.id, 'book_id', book)
-                        || (
-                            SELECT jsonb_build_object(
-                                'page_count', k.page_count, 'genre', k.genre, 'author_id', k.author_ids[1],
-                                'author', left(k.authors[1], 200)
-                            )
-                            FROM books k
-                            WHERE k.user_id = account AND k.id = book
-                        )
-                )
-            );
-        END IF;
-        used := used || kept.id;
-        PERFORM insert_stored_rows('progress_entries', e.entries)
+    WITH keyed AS MATERIALIZED (
+        SELECT
+            r.id,
+            r.created_at,
+            r.is_guest,
+            CASE r.outcome
+                WHEN 'READING' THEN concat_ws('|', r.merged_book, r.outcome)
+                ELSE concat_ws('|', r.merged_book, r.outcome, coalesce(r.started_on, '-'), coalesce(r.finished_on, '-'))
+            END AS key
         FROM (
-            SELECT jsonb_agg(
-                to_jsonb(p)
-                    || jsonb_build_object('user_id', account, 'id', unused_id(account, p.id), 'read_id', kept.id)
-                    || CASE
-                        WHEN p.page IS NOT NULL AND g.page_count <> k.page_count
-                            THEN jsonb_build_object('page', NULL, 'percent', least(100 * p.page::float8 / g.page_count, 100))
-                        ELSE '{}'
-                    END
-            ) AS entries
-            FROM progress_entries p
-            JOIN books g ON g.user_id = guest AND g.id = read.book_id
-            JOIN books k ON k.user_id = account AND k.id = book
-            WHERE p.user_id = guest
-                AND p.read_id = read.id
-                AND NOT EXISTS (
-                    SELECT
-                    FROM progress_entries same
-                    WHERE same.user_id = account
-                        AND same.read_id = kept.id
-                        AND same.at = p.at
-                        AND (same.page, same.percent, same.seconds, same.note)
-                            IS NOT DISTINCT FROM (p.page, p.percent, p.seconds, p.note)
+            SELECT g.*, (merged_books ->> g.book_id::text)::uuid AS merged_book, true AS is_guest
+            FROM reads g
+            WHERE g.user_id = guest
+            UNION ALL
+            SELECT k.*, k.book_id, false
+            FROM reads k
+            WHERE k.user_id = account
+        ) r
+    ), numbered AS (
+        SELECT
+            k.*,
+            row_number() OVER (
+                PARTITION BY k.is_guest, k.key
+                ORDER BY k.is_in_both DESC, CASE WHEN k.is_in_both THEN k.id END, k.created_at, k.id
+            ) AS number
+        FROM (SELECT *, count(*) OVER (PARTITION BY key, id) = 2 AS is_in_both FROM keyed) k
+    )
+    SELECT
+        array_agg(g.id ORDER BY g.created_at, g.id),
+        array_agg(coalesce(k.id, unused_id(account, g.id)) ORDER BY g.created_at, g.id),
+        array_agg(k.id IS NOT NULL ORDER BY g.created_at, g.id)
+    INTO guest_ids, ids, are_kept
+    FROM numbered g
+    LEFT JOIN numbered k ON NOT k.is_guest AND k.key = g.key AND k.number = g.number
+    WHERE g.is_guest;
+    IF guest_ids IS NOT NULL THEN
+        PERFORM set_config('app.bulk', 'on', true);
+        timed_books := ARRAY(
+            SELECT DISTINCT (merged_books ->> g.book_id::text)::uuid
+            FROM reads g
+            WHERE g.user_id = guest AND g.length_seconds IS NOT NULL
+        );
+        WITH written AS (
+            UPDATE reads k
+            SET started_on = least(k.started_on, g.started_on),
+                format = coalesce(k.format, g.format),
+                length_seconds = coalesce(k.length_seconds, g.length_seconds),
+                note = coalesce(k.note, g.note),
+                updated_at = now()
+            FROM unnest(guest_ids, ids, are_kept) AS p (guest_id, id, is_kept)
+            JOIN reads g ON g.user_id = guest AND g.id = p.guest_id
+            WHERE k.user_id = account
+                AND k.id = p.id
+                AND p.is_kept
+                AND (k.started_on, k.format, k.length_seconds, k.note) IS DISTINCT FROM (
+                    least(k.started_on, g.started_on), coalesce(k.format, g.format),
+                    coalesce(k.length_seconds, g.length_seconds), coalesce(k.note, g.note)
                 )
-        ) e
-        WHERE e.entries IS NOT NULL;
-    END LOOP;
+            RETURNING k.id
+        )
+        SELECT array_agg(w.id) INTO changed FROM written w;
+        PERFORM keep_as_notes(account, k.book_id, g.note)
+        FROM unnest(guest_ids, ids, are_kept) AS p (guest_id, id, is_kept)
+        JOIN reads g ON g.user_id = guest AND g.id = p.guest_id
+        JOIN reads k ON k.user_id = account AND k.id = p.id
+        WHERE p.is_kept AND k.note <> g.note;
+        INSERT INTO reads (
+            user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, page_count, genre, author_id,
+            author, created_at, updated_at
+        )
+        SELECT
+            account, p.id, b.id, g.started_on, g.finished_on, g.outcome, g.format, g.length_seconds, g.note, b.page_count, b.genre,
+            b.author_ids[1], left(b.authors[1], 200), g.created_at, g.updated_at
+        FROM unnest(guest_ids, ids, are_kept) AS p (guest_id, id, is_kept)
+        JOIN reads g ON g.user_id = guest AND g.id = p.guest_id
+        JOIN books b ON b.user_id = account AND b.id = (merged_books ->> g.book_id::text)::uuid
+        WHERE NOT p.is_kept;
+        PERFORM set_config('app.bulk', '', true);
+        PERFORM append_changes(account, 'CREATED', 'Read', ids_of_new_reads.ids)
+        FROM (
+            SELECT array_agg(p.id ORDER BY p.position) AS ids
+            FROM unnest(ids, are_kept) WITH ORDINALITY AS p (id, is_kept, position)
+            WHERE NOT p.is_kept
+        ) ids_of_new_reads
+        WHERE ids_of_new_reads.ids IS NOT NULL;
+        IF changed IS NOT NULL THEN
+            PERFORM append_changes(account, 'UPDATED', 'Read', changed);
+        END IF;
+        IF timed_books <> '{}' THEN
+            PERFORM append_changes(account, 'UPDATED', 'ProgressEntry', l.entries), append_changes(account, 'UPDATED', 'Note', l.notes)
+            FROM (
+                SELECT
+                    ARRAY(
+                        SELECT e.id
+                        FROM progress_entries e
+                        WHERE e.user_id = account AND e.read_id = ANY(changed)
+                    ) AS entries,
+                    ARRAY(
+                        SELECT n.id
+                        FROM notes n
+                        WHERE n.user_id = account
+                            AND n.book_id = ANY(timed_books)
+                            AND num_nonnulls(n.page, n.percent, n.seconds) > 0
+                    ) AS notes
+            ) l;
+        END IF;
+        INSERT INTO progress_entries (
+            user_id, id, read_id, at, page, percent, seconds, note, at_changed_at, position_changed_at, note_changed_at, created_at,
+            updated_at
+        )
+        SELECT
+            account, unused_id(account, e.id), p.id, e.at, CASE WHEN c.percent IS NULL THEN e.page END, coalesce(e.percent, c.percent),
+            e.seconds, e.note, e.at_changed_at, e.position_changed_at, e.note_changed_at, e.created_at, e.updated_at
+        FROM unnest(guest_ids, ids, are_kept) AS p (guest_id, id, is_kept)
+        JOIN progress_entries e ON e.user_id = guest AND e.read_id = p.guest_id
+        -- The reads have copies of the page counts of their books.
+        JOIN reads g ON g.user_id = guest AND g.id = p.guest_id
+        JOIN reads k ON k.user_id = account AND k.id = p.id
+        CROSS JOIN LATERAL (
+            SELECT CASE
+                WHEN e.page IS NOT NULL AND g.page_count <> k.page_count THEN least(100 * e.page::float8 / g.page_count, 100)
+            END AS percent
+        ) c
+        -- The condition on `is_kept` also keeps PostgreSQL from joining the entries, for which it may read all of them for each entry.
+        WHERE NOT p.is_kept OR NOT EXISTS (
+            SELECT
+            FROM progress_entries same
+            WHERE same.user_id = account
+                AND same.read_id = p.id
+                AND same.at = e.at
+                AND (same.page, same.percent, same.seconds, same.note)
+                    IS NOT DISTINCT FROM (e.page, e.percent, e.seconds, e.note)
+        );
+    END IF;
     INSERT INTO reading_tombstones (user_id, id, deleted_at)
     SELECT account, t.id, t.deleted_at
     FROM reading_tombstones t
@@ -566,6 +645,14 @@ LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
 DECLARE
+    -- A link moves with its object. Others end: the reading of a year becomes that of the account, which its reader has not shared.
+    movable_links uuid[] := ARRAY(
+        SELECT l.id
+        FROM shared_links l
+        WHERE l.user_id = guest
+            AND l.year IS NULL
+            AND NOT is_other_object(account, coalesce(l.shelf_id, l.review_id, l.note_id))
+    );
     merged_shelves jsonb := merge_shelves(guest, account);
     merged_books jsonb := merge_books(guest, account, match_guest_books(guest, account));
 BEGIN
@@ -578,15 +665,14 @@ BEGIN
     WHERE s.user_id = guest
     ON CONFLICT DO NOTHING;
     PERFORM merge_reads(guest, account, merged_books);
-    -- After the reads, which determine the status of the books and so whether a review is visible.
     PERFORM merge_texts(guest, account, merged_books);
     PERFORM merge_covers(guest, account, merged_books);
     PERFORM merge_deleted_books(guest, account, merged_shelves);
     PERFORM merge_ereaders(guest, account, merged_books);
     PERFORM merge_jobs(guest, account, merged_books);
-    INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, recorded_at, undone_at, saved_book_id)
+    INSERT INTO swipes (user_id, edition_id, swiped_at, action, scope, store, recorded_at, undone_at, saved_book_id)
     SELECT
-        account, s.edition_id, s.swiped_at, s.action, s.store, s.recorded_at, s.undone_at,
+        account, s.edition_id, s.swiped_at, s.action, s.scope, s.store, s.recorded_at, s.undone_at,
         coalesce((merged_books ->> s.saved_book_id::text)::uuid, s.saved_book_id)
     FROM swipes s
     WHERE s.user_id = guest
@@ -596,6 +682,20 @@ BEGIN
     FROM reading_goals g
     WHERE g.user_id = guest
     ON CONFLICT DO NOTHING;
+    -- Objects that were merged with others have another id now. The name was that of the guest.
+    UPDATE shared_links l
+    SET user_id = account,
+        shows_name = l.shows_name AND g.display_name IS NOT NULL
+    FROM users g
+    WHERE l.user_id = guest
+        AND g.id = guest
+        AND l.id = ANY(movable_links)
+        AND NOT EXISTS (SELECT FROM shared_links k WHERE k.user_id = account AND k.id = l.id)
+        AND (
+            EXISTS (SELECT FROM shelves s WHERE s.user_id = account AND s.id = l.shelf_id)
+            OR EXISTS (SELECT FROM reviews r WHERE r.user_id = account AND r.id = l.review_id)
+            OR EXISTS (SELECT FROM notes n WHERE n.user_id = account AND n.id = l.note_id)
+        );
     UPDATE users a
     SET display_name = coalesce(a.display_name, g.display_name),
         preferred_genres = ARRAY(
@@ -605,6 +705,7 @@ BEGIN
             ORDER BY min(n.position)
             LIMIT 50
         ),
+        languages = CASE WHEN a.languages = '{}' THEN g.languages ELSE a.languages END,
         time_zone = CASE a.time_zone WHEN 'UTC' THEN g.time_zone ELSE a.time_zone END,
         updated_at = now()
     FROM users g

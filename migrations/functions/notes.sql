@@ -49,7 +49,7 @@ BEGIN
         SELECT i.*
         FROM ROWS FROM (
             jsonb_to_recordset(given) AS (
-                id uuid, "bookId" uuid, text text, comment text, chapter text, color note_color, page int, percent float8,
+                id uuid, "bookId" uuid, text text, comment text, chapter text, color label_color, page int, percent float8,
                 seconds int, "createdAt" timestamptz
             )
         ) WITH ORDINALITY AS i (id, book_id, text, comment, chapter, color, page, percent, seconds, created_at, n)
@@ -139,7 +139,7 @@ BEGIN
         changed.chapter := given ->> 'chapter';
     END IF;
     IF given ? 'color' THEN
-        changed.color := (given ->> 'color')::note_color;
+        changed.color := (given ->> 'color')::label_color;
     END IF;
     IF given ? 'position' THEN
         changed.page := (given -> 'position' ->> 'page')::int;
@@ -197,7 +197,7 @@ $$;
 -- by another index. enable_seqscan = off, because the planner has no statistics of the keys of one reader. force_custom_plan,
 -- because the words decide how much is found. Starting parallel workers takes longer than most searches.
 -- definer: a policy would keep the index of words from being used; it compares the user itself.
-CREATE OR REPLACE FUNCTION search_notes(search text, of_color note_color) RETURNS TABLE (id uuid, created_at timestamptz)
+CREATE OR REPLACE FUNCTION search_notes(search text, of_color label_color) RETURNS TABLE (id uuid, created_at timestamptz)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp
 SET plan_cache_mode = force_custom_plan
 SET enable_seqscan = off
@@ -349,7 +349,7 @@ BEGIN
             row_number() OVER (PARTITION BY i."bookId" ORDER BY i."createdAt", i.id) AS book_position,
             row_number() OVER (ORDER BY i."createdAt", i.id) AS position
         FROM jsonb_to_recordset(given) AS i (
-            id uuid, "bookId" uuid, text text, comment text, chapter text, color note_color, page int, percent float8,
+            id uuid, "bookId" uuid, text text, comment text, chapter text, color label_color, page int, percent float8,
             seconds int, "createdAt" timestamptz, "updatedAt" timestamptz
         )
         WHERE NOT EXISTS (SELECT FROM notes n WHERE n.user_id = owner AND n.id = i.id)
@@ -380,7 +380,7 @@ $$;
 
 -- MARK: Change log
 
--- Logs a created, changed, or deleted note. The notes of a deleted book are not logged: they are deleted with it.
+-- Logs a changed note.
 -- definer: no request has the privilege to write the log.
 CREATE OR REPLACE FUNCTION log_note() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -388,27 +388,62 @@ AS $$
 DECLARE
     ignored text;
 BEGIN
-    IF TG_OP = 'INSERT' THEN
-        ignored := append_change(NEW.user_id, 'CREATED', 'Note', NEW.id);
-    ELSIF TG_OP = 'DELETE' THEN
-        PERFORM
-        FROM books b
-        WHERE b.user_id = OLD.user_id AND b.id = OLD.book_id;
-        IF FOUND THEN
-            ignored := append_change(OLD.user_id, 'DELETED', 'Note', OLD.id);
-        END IF;
-    ELSIF NEW IS DISTINCT FROM OLD THEN
+    IF NEW IS DISTINCT FROM OLD THEN
         ignored := append_change(NEW.user_id, 'UPDATED', 'Note', NEW.id);
     END IF;
     RETURN NULL;
 END
 $$;
 
+-- Logs created and deleted notes, and their books, which have another number of notes. The notes of a deleted book are not logged: they
+-- are deleted with it. Runs once per statement, because a book can have thousands of notes.
+-- definer: no request has the privilege to write the log.
+CREATE OR REPLACE FUNCTION log_note_counts() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+-- The planner has no statistics of transition tables.
+SET enable_seqscan = off
+AS $$
+DECLARE
+    ignored text;
+    change change_kind := CASE TG_OP WHEN 'INSERT' THEN 'CREATED' ELSE 'DELETED' END;
+    owner uuid;
+    ids uuid[];
+    books uuid[];
+BEGIN
+    FOR owner, ids, books IN
+        SELECT c.user_id, array_agg(c.id), array_agg(DISTINCT c.book_id)
+        FROM changed_rows c
+        JOIN books b ON b.user_id = c.user_id AND b.id = c.book_id
+        GROUP BY c.user_id
+        ORDER BY c.user_id
+    LOOP
+        ignored := append_changes(owner, change, 'Note', ids);
+        ignored := set_config('app.logs_unwritten_books', 'on', true);
+        ignored := append_changes(owner, 'UPDATED', 'Book', books);
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
 -- As for books (changes.sql), no statement can forget to log a change.
 CREATE OR REPLACE TRIGGER log_changes
-AFTER INSERT OR UPDATE OR DELETE ON notes
+AFTER UPDATE ON notes
 FOR EACH ROW
 EXECUTE FUNCTION log_note();
+
+-- As above. PostgreSQL has no triggers with transition tables for several events.
+CREATE OR REPLACE TRIGGER log_insert
+AFTER INSERT ON notes
+REFERENCING NEW TABLE AS changed_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_note_counts();
+
+-- As above; foreign keys delete the notes of deleted books.
+CREATE OR REPLACE TRIGGER log_delete
+AFTER DELETE ON notes
+REFERENCING OLD TABLE AS changed_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_note_counts();
 
 -- MARK: Policies and grants
 
@@ -423,5 +458,5 @@ CREATE POLICY administration ON notes TO CURRENT_USER
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON notes TO bookplate_app;
 
-REVOKE ALL ON FUNCTION log_note, search_notes FROM PUBLIC;
+REVOKE ALL ON FUNCTION log_note, log_note_counts, search_notes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION search_notes TO bookplate_app;

@@ -3,8 +3,8 @@
 
 -- Creates the accounts of readers in a tenant, or finds them, and adds to their libraries what they do not have yet. Nothing is
 -- overwritten, and books that a reader has deleted do not come back, so a batch can be repeated. `given` is an array of objects:
--- {"subject": "…", "displayName": "…", "email": "…", "createdAt": "…", "preferredGenres": [], "timeZone": "…", "shelves": [],
--- "books": []}. The books are those of `import_records`, and their reads have ids.
+-- {"subject": "…", "displayName": "…", "email": "…", "createdAt": "…", "preferredGenres": [], "languages": [],
+-- "timeZone": "…", "shelves": [], "books": []}. The books are those of `import_records`, and their reads have ids.
 --
 -- The triggers that log changes are off (app.bulk), because they take several times as long as the rest. The last statement adds
 -- the same entries to the logs.
@@ -41,7 +41,7 @@ BEGIN
         SELECT DISTINCT ON (r.value ->> 'subject') t.*
         FROM jsonb_array_elements(given) WITH ORDINALITY AS r (value, number)
         CROSS JOIN LATERAL jsonb_to_record(r.value) AS t (
-            subject text, "displayName" text, email text, "preferredGenres" text[], "timeZone" text,
+            subject text, "displayName" text, email text, "preferredGenres" text[], languages text[], "timeZone" text,
             "createdAt" timestamptz
         )
         WHERE NOT EXISTS (SELECT FROM identities i WHERE i.tenant_id = tenant AND i.subject = t.subject)
@@ -54,10 +54,11 @@ BEGIN
         ON CONFLICT (tenant_id, subject) DO NOTHING
         RETURNING user_id, subject, created_at
     ), new_users AS (
-        INSERT INTO users (id, tenant_id, display_name, email, preferred_genres, time_zone, created_at)
+        INSERT INTO users (id, tenant_id, display_name, email, preferred_genres, languages, time_zone, created_at)
         SELECT
             c.user_id, tenant, r."displayName", r.email,
             ARRAY(SELECT g.name FROM genres g WHERE g.name = ANY(r."preferredGenres")),
+            coalesce(r.languages, '{}'),
             coalesce((SELECT current_zone_name(z.name) FROM zones z WHERE z.name = r."timeZone"), 'UTC'),
             c.created_at
         FROM created c
@@ -165,20 +166,19 @@ BEGIN
     WHERE k.id IS NOT NULL;
 
     WITH created AS (
-        INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, is_visible, created_at, updated_at)
+        INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
         SELECT DISTINCT ON (p.user_id, p.id)
             p.user_id, p.id, gen_random_uuid(), (p.book ->> 'halfStars')::smallint, p.book ->> 'review',
-            coalesce((p.book ->> 'hasSpoilers')::boolean, false), k.status = 'READ',
+            coalesce((p.book ->> 'hasSpoilers')::boolean, false),
             coalesce((p.book ->> 'reviewedAt')::timestamptz, (p.book ->> 'finishedAt')::timestamptz, now()),
             coalesce(
                 (p.book ->> 'reviewUpdatedAt')::timestamptz, (p.book ->> 'reviewedAt')::timestamptz,
                 (p.book ->> 'finishedAt')::timestamptz, now()
             )
         FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
-        JOIN books k ON k.user_id = p.user_id AND k.id = p.id
         WHERE p.book ?| '{halfStars, review}'
         ON CONFLICT DO NOTHING
-        RETURNING user_id, id, book_id, is_visible
+        RETURNING user_id, id, book_id
     )
     SELECT count(*), coalesce(jsonb_agg(to_jsonb(c)), '[]') INTO reviews_created, new_reviews FROM created c;
 
@@ -235,8 +235,7 @@ BEGIN
         FROM jsonb_to_recordset(new_books) AS b (user_id uuid, id uuid)
         UNION ALL
         SELECT v.user_id, v.id, 'CREATED', 'Review', 3
-        FROM jsonb_to_recordset(new_reviews) AS v (user_id uuid, id uuid, is_visible boolean)
-        WHERE v.is_visible
+        FROM jsonb_to_recordset(new_reviews) AS v (user_id uuid, id uuid)
         UNION ALL
         SELECT d.user_id, d.id, 'CREATED', 'Read', 4
         FROM jsonb_to_recordset(new_reads) AS d (user_id uuid, id uuid)

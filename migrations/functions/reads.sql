@@ -1,4 +1,4 @@
--- requires: accounts, changes
+-- requires: accounts, changes, reading_counts
 -- The reads of a library and their progress. The columns status, started_at, finished_at, and current_page of `books` follow
 -- from the reads: `refresh_read_books` calculates the last three, and the mutations of reads also set the status.
 
@@ -81,12 +81,25 @@ AS $$
     )
 $$;
 
+-- Returns the newest entry of the open read of a book, and the length of an audiobook. Returns no row if there is no such entry.
+CREATE OR REPLACE FUNCTION newest_progress(owner uuid, book uuid)
+RETURNS TABLE (page int, percent float8, seconds int, length_seconds int)
+LANGUAGE sql STABLE ROWS 1
+AS $$
+    SELECT p.page::int, p.percent::float8, p.seconds::int, r.length_seconds::int
+    FROM reads r
+    JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
+    WHERE r.user_id = owner AND r.book_id = newest_progress.book AND r.outcome = 'READING'
+    ORDER BY p.at DESC, p.id DESC
+    LIMIT 1
+$$;
+
 -- MARK: Books
 
 -- Sets the dates and the page of books to those that follow from their reads. Books that have no read keep their values.
 --
--- The page is that of the newest entry of the open read. If the read has no entry, or if its page is not known, the book keeps
--- its page, unless `clears_page` is true.
+-- The page is that of the newest entry of the open read, and null if it is not known. If the read has no entry, the book keeps its
+-- page, unless `clears_page` is true. A trigger of `books` sets the page if the number of pages changes (`set_computed_columns`).
 CREATE OR REPLACE FUNCTION refresh_read_books(owner uuid, ids uuid[], clears_page boolean) RETURNS void
 LANGUAGE sql
 SET enable_seqscan = off
@@ -104,9 +117,9 @@ AS $$
                 WHEN latest.outcome = 'FINISHED' THEN date_time(latest.finished_on, k.finished_at, u.time_zone)
             END AS finished_at,
             CASE
-                WHEN latest.outcome <> 'READING' THEN k.current_page
-                WHEN clears_page THEN newest.page
-                ELSE coalesce(newest.page, k.current_page)
+                WHEN newest.id IS NOT NULL THEN newest.page
+                WHEN latest.outcome = 'READING' AND clears_page THEN NULL
+                ELSE k.current_page
             END AS current_page
         FROM books k
         -- OFFSET 0: the function is called once, and not for each book.
@@ -119,7 +132,7 @@ AS $$
             LIMIT 1
         ) latest
         LEFT JOIN LATERAL (
-            SELECT progress_page_of(p.page, p.percent, p.seconds, k.page_count, latest.length_seconds) AS page
+            SELECT p.id, progress_page_of(p.page, p.percent, p.seconds, k.page_count, latest.length_seconds) AS page
             FROM progress_entries p
             WHERE p.user_id = owner AND p.read_id = latest.id AND latest.outcome = 'READING'
             ORDER BY p.at DESC, p.id DESC
@@ -143,7 +156,8 @@ $$;
 --
 -- READING opens a read, unless the book has an open one. READ and DID_NOT_FINISH end the open read. READ without an open read
 -- adds a finished one, unless a read of the book was finished today: the reader may have changed the status by mistake. A new
--- page is logged as progress of the open read, unless it is the page of the newest entry.
+-- page is logged as the newest progress of the open read, unless it is the page of the newest entry. If the read is full, its newest
+-- entry gets the page.
 --
 -- Relies on this plan: the book by its primary key, and its reads by `reads_open` and `reads_of_book`.
 CREATE OR REPLACE FUNCTION change_reads(
@@ -167,7 +181,9 @@ DECLARE
     change change_kind;
     today text;
     read_count int;
-    has_review boolean := false;
+    newest_entry uuid;
+    newest_at timestamptz;
+    newest_page int;
 BEGIN
     SELECT
         b.ctid, b.status, b.started_at, b.finished_at, b.current_page, b.page_count, b.genre, b.author_ids[1],
@@ -209,19 +225,10 @@ BEGIN
         END IF;
     END IF;
     IF change IS NOT NULL THEN
-        -- A book with a review that appears or disappears is left to the triggers.
-        IF (old_status = 'READ') <> (new_status = 'READ') THEN
-            PERFORM
-            FROM reviews v
-            WHERE v.user_id = owner AND v.book_id = book;
-            has_review := FOUND;
-        END IF;
-        IF NOT has_review THEN
-            ignored := log_read_of_book(
-                change, read, book, version, old_status, coalesce(new_status, old_status),
-                CASE new_status WHEN 'READ' THEN now() WHEN 'READING' THEN NULL WHEN 'DID_NOT_FINISH' THEN NULL END
-            );
-        END IF;
+        ignored := log_read_of_book(
+            change, read, book, version, old_status, coalesce(new_status, old_status),
+            CASE new_status WHEN 'READ' THEN now() WHEN 'READING' THEN NULL WHEN 'DID_NOT_FINISH' THEN NULL END
+        );
     END IF;
     IF change = 'CREATED' THEN
         IF new_status = 'READING' THEN
@@ -242,17 +249,24 @@ BEGIN
         END IF;
     END IF;
     IF new_page IS NOT NULL AND open_read IS NOT NULL THEN
-        INSERT INTO progress_entries (user_id, id, read_id, at, page)
-        SELECT owner, gen_random_uuid(), open_read, now(), new_page
-        WHERE new_page IS DISTINCT FROM (
-                SELECT p.page
-                FROM progress_entries p
-                WHERE p.user_id = owner AND p.read_id = open_read
-                ORDER BY p.at DESC, p.id DESC
-                LIMIT 1
-            )
-            AND (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read)
+        SELECT p.id, p.at, p.page INTO newest_entry, newest_at, newest_page
+        FROM progress_entries p
+        WHERE p.user_id = owner AND p.read_id = open_read
+        ORDER BY p.at DESC, p.id DESC
+        LIMIT 1;
+        IF newest_page IS DISTINCT FROM new_page THEN
+            -- The newest entry may be of this transaction, or of a device whose clock is ahead.
+            newest_at := greatest(now(), newest_at + interval '1 microsecond');
+            INSERT INTO progress_entries (user_id, id, read_id, at, page)
+            SELECT owner, gen_random_uuid(), open_read, newest_at, new_page
+            WHERE (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = open_read)
                 < entries_of_read_max();
+            IF NOT FOUND THEN
+                UPDATE progress_entries p
+                SET at = newest_at, page = new_page, percent = NULL, seconds = NULL, updated_at = now()
+                WHERE p.user_id = owner AND p.id = newest_entry;
+            END IF;
+        END IF;
     END IF;
     -- The page is logged before the read ends.
     IF change = 'UPDATED' THEN
@@ -275,11 +289,13 @@ $$;
 -- read would end before it starts, or OPEN_END if an open read would have a last day. Then nothing has changed, unless the
 -- outcome is DONE.
 
--- Returns whether an object of the reader, or of the catalog, has the id. Reads and entries of progress are not considered.
+-- Returns whether an object of the reader, or of the catalog, has the id. Reads and entries of progress are not considered. It is not an
+-- SQL function, whose plan would not be kept for the next statement.
 CREATE OR REPLACE FUNCTION is_other_object(owner uuid, given uuid) RETURNS boolean
-LANGUAGE sql STABLE
+LANGUAGE plpgsql STABLE
 AS $$
-    SELECT owner = given
+BEGIN
+    RETURN owner = given
         OR EXISTS (SELECT FROM editions WHERE id = given)
         OR EXISTS (SELECT FROM books WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM deleted_books WHERE user_id = owner AND id = given)
@@ -287,7 +303,8 @@ AS $$
         OR EXISTS (SELECT FROM reviews WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM notes WHERE user_id = owner AND id = given)
         OR EXISTS (SELECT FROM imports WHERE user_id = owner AND id = given)
-        OR EXISTS (SELECT FROM reading_goals WHERE user_id = owner AND id = given)
+        OR EXISTS (SELECT FROM reading_goals WHERE user_id = owner AND id = given);
+END
 $$;
 
 -- Returns whether the last day is not before the first day, as far as both are known.
@@ -875,8 +892,73 @@ BEGIN
         AND b.id = ANY(ARRAY(SELECT DISTINCT (g ->> 'bookId')::uuid FROM jsonb_array_elements(given) g))
         AND b.status IN ('READ', 'DID_NOT_FINISH')
         AND EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.book_id = b.id AND r.outcome = 'READING');
-    PERFORM refresh_read_books(owner, changed, false);
+    IF changed <> '{}' THEN
+        PERFORM refresh_read_books(owner, changed, false);
+    END IF;
     RETURN changed;
+END
+$$;
+
+-- Adds the first reads of new books, with the same result as `import_reads`, but with one statement for all. Reads whose ids are in the
+-- library already are left to that function.
+CREATE OR REPLACE FUNCTION import_first_reads(given jsonb) RETURNS uuid[]
+LANGUAGE plpgsql
+SET enable_seqscan = off
+AS $$
+DECLARE
+    owner uuid := app_user_id();
+    known jsonb;
+    ids uuid[];
+    changed uuid[];
+BEGIN
+    WITH input AS MATERIALIZED (
+        SELECT i.*, o.position
+        FROM jsonb_array_elements(given) WITH ORDINALITY AS o (read, position)
+        CROSS JOIN LATERAL jsonb_to_record(o.read) AS i (
+            "bookId" uuid, id uuid, "startedOn" text, "finishedOn" text, outcome read_outcome, format read_format,
+            "lengthSeconds" int, note text, "createdAt" timestamptz, "updatedAt" timestamptz
+        )
+    ), added AS (
+        INSERT INTO reads (
+            user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at,
+            page_count, genre, author_id, author
+        )
+        SELECT
+            owner, coalesce(n.id, gen_random_uuid()), b.id,
+            CASE WHEN is_in_order(n."startedOn", n."finishedOn") THEN n."startedOn" END,
+            n."finishedOn", n.outcome, n.format, n."lengthSeconds", n.note, coalesce(n."createdAt", now()),
+            coalesce(n."updatedAt", n."createdAt", now()), b.page_count, b.genre, b.author_ids[1], left(b.authors[1], 200)
+        FROM (
+            SELECT
+                i.*,
+                row_number() OVER of_book AS number,
+                count(*) FILTER (WHERE i.outcome = 'READING') OVER of_book AS open_reads
+            FROM input i
+            WHERE NOT EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = i.id OFFSET 0)
+            WINDOW of_book AS (PARTITION BY i."bookId" ORDER BY i.position ROWS UNBOUNDED PRECEDING)
+        ) n
+        JOIN books b ON b.user_id = owner AND b.id = n."bookId"
+        WHERE n.number <= reads_of_book_max()
+            AND (n.outcome <> 'READING' OR n.open_reads = 1 AND b.status NOT IN ('READ', 'DID_NOT_FINISH'))
+        ON CONFLICT DO NOTHING
+        RETURNING id, book_id
+    )
+    SELECT array_agg(a.id), array_agg(DISTINCT a.book_id) INTO ids, changed
+    FROM added a;
+    IF ids IS NOT NULL THEN
+        PERFORM refresh_read_books(owner, changed, false);
+    END IF;
+    known := (
+        SELECT jsonb_agg(o.read ORDER BY o.position)
+        FROM jsonb_array_elements(given) WITH ORDINALITY AS o (read, position)
+        WHERE EXISTS (
+            SELECT FROM reads r WHERE r.user_id = owner AND r.id = (o.read ->> 'id')::uuid AND r.id <> ALL(coalesce(ids, '{}')) OFFSET 0
+        )
+    );
+    IF known IS NOT NULL THEN
+        changed := changed || import_reads(known);
+    END IF;
+    RETURN coalesce(changed, '{}');
 END
 $$;
 
@@ -941,158 +1023,158 @@ BEGIN
 END
 $$;
 
--- MARK: Statistics
-
--- Adds entries to `reading_days`, or removes them. The caller holds the lock of the user, which a change of the time zone takes, too.
-CREATE OR REPLACE FUNCTION count_reading_days(owner uuid, times timestamptz[], is_added boolean) RETURNS void
-LANGUAGE plpgsql
-AS $$
-DECLARE
-    days date[];
-    counts int[];
-BEGIN
-    -- No user is found while the account is being deleted.
-    SELECT array_agg(n.day), array_agg(n.entry_count) INTO days, counts
-    FROM (
-        SELECT (t.at AT TIME ZONE u.time_zone)::date AS day, count(*)::int AS entry_count
-        FROM (SELECT known_zone(u.time_zone) AS time_zone FROM users u WHERE u.id = owner OFFSET 0) u
-        CROSS JOIN unnest(times) AS t (at)
-        GROUP BY 1
-    ) n;
-    IF is_added THEN
-        INSERT INTO reading_days AS d (user_id, day, entry_count)
-        SELECT owner, n.day, n.entry_count
-        FROM unnest(days, counts) AS n (day, entry_count)
-        ON CONFLICT ON CONSTRAINT reading_days_pkey DO UPDATE
-        SET entry_count = d.entry_count + excluded.entry_count;
-    ELSE
-        DELETE FROM reading_days d
-        USING unnest(days, counts) AS n (day, entry_count)
-        WHERE d.user_id = owner AND d.day = n.day AND d.entry_count <= n.entry_count;
-        UPDATE reading_days d
-        SET entry_count = d.entry_count - n.entry_count
-        FROM unnest(days, counts) AS n (day, entry_count)
-        WHERE d.user_id = owner AND d.day = n.day;
-    END IF;
-END
-$$;
-
--- Returns the day on which a book was finished; null if it was not, or if only the month or the year is known.
-CREATE OR REPLACE FUNCTION finished_day(outcome read_outcome, finished_on text) RETURNS date
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-BEGIN
-    IF outcome = 'FINISHED' AND length(finished_on) = 10 THEN
-        RETURN make_date(left(finished_on, 4)::int, substr(finished_on, 6, 2)::int, substr(finished_on, 9)::int);
-    END IF;
-    RETURN NULL;
-END
-$$;
-
--- Adds a finished book to a day of `reading_days`, or removes it.
-CREATE OR REPLACE FUNCTION count_finished_book(owner uuid, day date, is_added boolean) RETURNS void
-LANGUAGE plpgsql
-AS $$
-BEGIN
-    IF is_added THEN
-        INSERT INTO reading_days AS d (user_id, day, entry_count)
-        VALUES (owner, count_finished_book.day, 1)
-        ON CONFLICT ON CONSTRAINT reading_days_pkey DO UPDATE
-        SET entry_count = d.entry_count + 1;
-    ELSE
-        DELETE FROM reading_days d
-        WHERE d.user_id = owner AND d.day = count_finished_book.day AND d.entry_count <= 1;
-        UPDATE reading_days d
-        SET entry_count = d.entry_count - 1
-        WHERE d.user_id = owner AND d.day = count_finished_book.day;
-    END IF;
-END
-$$;
-
--- Counts the days again when the user changes the time zone.
--- definer: requests have no privilege to write the counts of days.
-CREATE OR REPLACE FUNCTION recount_reading_days() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
-AS $$
-DECLARE
-    zone CONSTANT text := known_zone(NEW.time_zone);
-BEGIN
-    PERFORM lock_user(NEW.id);
-    DELETE FROM reading_days d
-    WHERE d.user_id = NEW.id;
-    INSERT INTO reading_days (user_id, day, entry_count)
-    SELECT NEW.id, n.day, count(*)
-    FROM (
-        SELECT (p.at AT TIME ZONE zone)::date AS day
-        FROM progress_entries p
-        WHERE p.user_id = NEW.id
-        UNION ALL
-        SELECT finished_day(r.outcome, r.finished_on)
-        FROM reads r
-        WHERE r.user_id = NEW.id AND r.outcome = 'FINISHED' AND length(r.finished_on) = 10
-    ) n
-    GROUP BY n.day;
-    RETURN NULL;
-END
-$$;
-
--- A trigger, because both readers and imports change the time zone.
-CREATE OR REPLACE TRIGGER recount_reading_days
-AFTER UPDATE OF time_zone ON users
-FOR EACH ROW
-WHEN (NEW.time_zone IS DISTINCT FROM OLD.time_zone)
-EXECUTE FUNCTION recount_reading_days();
-
 -- MARK: Change log
 
--- Logs a created, changed, or deleted read, and counts the day on which it was finished in `reading_days`. The log comes first, because it
--- locks the user. `import_readers` sets app.bulk, and logs the reads itself. `log_read_of_book` names the read that it has logged.
+-- Logs the entries and notes of books, whose positions follow from the length of the book: `reads` are those whose length has changed, or
+-- null if the number of pages has. Reads all of them, because almost all have a value that changes.
 -- definer: no request has the privilege to write the log.
-CREATE OR REPLACE FUNCTION log_read() RETURNS trigger
+CREATE OR REPLACE FUNCTION log_positions(owner uuid, books uuid[], reads uuid[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
     ignored text;
-    is_logged boolean := coalesce(current_setting('app.bulk', true) = 'on', false);
-    old_day date;
-    new_day date;
+    ids uuid[];
 BEGIN
-    IF TG_OP = 'INSERT' THEN
-        IF NOT is_logged AND NEW.id::text IS DISTINCT FROM current_setting('app.logged_read', true) THEN
-            ignored := append_change(NEW.user_id, 'CREATED', 'Read', NEW.id);
+    -- Requests may execute the function, because a trigger runs with their privileges, but not call it themselves.
+    IF pg_trigger_depth() = 0 THEN
+        RAISE insufficient_privilege USING MESSAGE = 'log_positions is only called by triggers';
+    END IF;
+    ids := ARRAY(
+        SELECT p.id
+        FROM reads r
+        JOIN progress_entries p ON p.user_id = owner AND p.read_id = r.id
+        WHERE r.user_id = owner
+            AND r.book_id = ANY(books)
+            AND (log_positions.reads IS NULL OR r.id = ANY(log_positions.reads))
+    );
+    IF ids <> '{}' THEN
+        ignored := append_changes(owner, 'UPDATED', 'ProgressEntry', ids);
+    END IF;
+    ids := ARRAY(
+        SELECT n.id
+        FROM notes n
+        WHERE n.user_id = owner AND n.book_id = ANY(books) AND num_nonnulls(n.page, n.percent, n.seconds) > 0
+    );
+    IF ids <> '{}' THEN
+        ignored := append_changes(owner, 'UPDATED', 'Note', ids);
+    END IF;
+END
+$$;
+
+-- Logs and counts created, changed, or deleted reads. The log comes first, because it locks the user. `log_read_of_book` names the read that
+-- it has logged, and functions that set app.bulk log their reads themselves. The copies of the book's facts are not part of a read.
+--
+-- The old and the new rows of an update are compared as sets: a join of the transition tables, of which the planner has no statistics, can
+-- take quadratic time.
+-- definer: no request has the privilege to write the log and the counts.
+CREATE OR REPLACE FUNCTION log_reads() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+-- A plan for the length of the arrays would be made again for each statement, which takes longer than the statement.
+SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    ignored text;
+    is_bulk CONSTANT boolean := current_setting('app.bulk', true) = 'on';
+    logged_read CONSTANT text := current_setting('app.logged_read', true);
+    owner uuid;
+    ids uuid[];
+    old_reads reads[];
+    new_reads reads[];
+    -- The books and reads whose length, or whose order among reads with a length, has changed.
+    timed_books uuid[];
+    timed_reads uuid[];
+    change change_kind;
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        change := 'DELETED';
+        FOR owner, ids, old_reads, timed_books, timed_reads IN
+            SELECT
+                o.user_id, array_agg(o.id), array_agg(without_note(ROW(o.*)::reads)) FILTER (WHERE o.outcome <> 'READING'),
+                array_agg(o.book_id) FILTER (WHERE o.length_seconds IS NOT NULL),
+                array_agg(o.id) FILTER (WHERE o.length_seconds IS NOT NULL)
+            FROM old_rows o
+            GROUP BY o.user_id
+            ORDER BY o.user_id
+        LOOP
+            -- The log and the counts of a deleted account are deleted, too.
+            PERFORM
+            FROM users u
+            WHERE u.id = owner;
+            CONTINUE WHEN NOT FOUND;
+            IF cardinality(ids) = 1 THEN
+                ignored := append_change(owner, change, 'Read', ids[1]);
+            ELSE
+                ignored := append_changes(owner, change, 'Read', ids);
+            END IF;
+            IF timed_books IS NOT NULL THEN
+                -- The notes of a deleted book are deleted, too.
+                timed_books := ARRAY(SELECT b.id FROM books b WHERE b.user_id = owner AND b.id = ANY(timed_books));
+                ignored := log_positions(owner, timed_books, timed_reads);
+            END IF;
+            IF old_reads IS NOT NULL THEN
+                ignored := count_reads(owner, old_reads, NULL);
+            END IF;
+        END LOOP;
+        RETURN NULL;
+    END IF;
+    change := CASE TG_OP WHEN 'INSERT' THEN 'CREATED' ELSE 'UPDATED' END;
+    FOR owner, ids, new_reads, timed_books, timed_reads IN
+        SELECT
+            n.user_id, array_agg(n.id) FILTER (WHERE n.id::text IS DISTINCT FROM logged_read),
+            array_agg(without_note(ROW(n.*)::reads)) FILTER (WHERE n.outcome <> 'READING'),
+            array_agg(n.book_id) FILTER (WHERE n.length_seconds IS NOT NULL),
+            array_agg(n.id) FILTER (WHERE n.length_seconds IS NOT NULL)
+        FROM new_rows n
+        GROUP BY n.user_id
+        ORDER BY n.user_id
+    LOOP
+        IF TG_OP = 'UPDATE' THEN
+            old_reads := ARRAY(SELECT without_note(ROW(o.*)::reads) FROM old_rows o WHERE o.user_id = owner AND o.outcome <> 'READING');
+            ids := ARRAY(
+                SELECT c.id
+                FROM (
+                    SELECT
+                        n.user_id, n.id, n.book_id, n.started_on, n.finished_on, n.outcome, n.format, n.length_seconds, n.note,
+                        n.created_at, n.updated_at
+                    FROM new_rows n
+                    EXCEPT
+                    SELECT
+                        o.user_id, o.id, o.book_id, o.started_on, o.finished_on, o.outcome, o.format, o.length_seconds, o.note,
+                        o.created_at, o.updated_at
+                    FROM old_rows o
+                ) c
+                WHERE c.user_id = owner AND c.id::text IS DISTINCT FROM logged_read
+            );
+            -- The latest read with a length decides about the positions of notes.
+            SELECT array_agg(DISTINCT c.book_id), array_agg(DISTINCT c.id) INTO timed_books, timed_reads
+            FROM (
+                SELECT t.user_id, t.id, t.book_id, t.length_seconds, t.sorted_on
+                FROM (
+                    SELECT n.user_id, n.id, n.book_id, n.length_seconds, n.sorted_on FROM new_rows n
+                    UNION ALL
+                    SELECT o.user_id, o.id, o.book_id, o.length_seconds, o.sorted_on FROM old_rows o
+                ) t
+                GROUP BY t.user_id, t.id, t.book_id, t.length_seconds, t.sorted_on
+                HAVING count(*) = 1
+            ) c
+            WHERE c.user_id = owner AND c.length_seconds IS NOT NULL;
         END IF;
-        new_day := finished_day(NEW.outcome, NEW.finished_on);
-    ELSIF TG_OP = 'DELETE' THEN
-        IF NOT is_logged THEN
-            ignored := append_change(OLD.user_id, 'DELETED', 'Read', OLD.id);
-        END IF;
-        old_day := finished_day(OLD.outcome, OLD.finished_on);
-    ELSE
-        -- Comparing the records takes longer than the rest, and the time usually decides.
-        IF NEW.updated_at = OLD.updated_at THEN
-            -- The copies of the book's facts are not part of the read.
-            OLD.page_count := NEW.page_count;
-            OLD.genre := NEW.genre;
-            OLD.author_id := NEW.author_id;
-            OLD.author := NEW.author;
-            IF NEW IS NOT DISTINCT FROM OLD THEN
-                RETURN NULL;
+        IF is_bulk THEN
+            ignored := pg_advisory_xact_lock(hashtextextended(owner::text, 0));
+        ELSE
+            IF cardinality(ids) = 1 THEN
+                ignored := append_change(owner, change, 'Read', ids[1]);
+            ELSIF ids <> '{}' THEN
+                ignored := append_changes(owner, change, 'Read', ids);
+            END IF;
+            IF timed_books IS NOT NULL THEN
+                ignored := log_positions(owner, timed_books, timed_reads);
             END IF;
         END IF;
-        IF NOT is_logged AND NEW.id::text IS DISTINCT FROM current_setting('app.logged_read', true) THEN
-            ignored := append_change(NEW.user_id, 'UPDATED', 'Read', NEW.id);
+        IF new_reads IS NOT NULL OR old_reads <> '{}' THEN
+            ignored := count_reads(owner, old_reads, new_reads);
         END IF;
-        IF (NEW.outcome, NEW.finished_on) IS DISTINCT FROM (OLD.outcome, OLD.finished_on) THEN
-            old_day := finished_day(OLD.outcome, OLD.finished_on);
-            new_day := finished_day(NEW.outcome, NEW.finished_on);
-        END IF;
-    END IF;
-    IF old_day IS NOT NULL THEN
-        ignored := count_finished_book(OLD.user_id, old_day, false);
-    END IF;
-    IF new_day IS NOT NULL THEN
-        ignored := count_finished_book(NEW.user_id, new_day, true);
-    END IF;
+    END LOOP;
     RETURN NULL;
 END
 $$;
@@ -1116,7 +1198,7 @@ BEGIN
         ORDER BY n.user_id
     LOOP
         ignored := append_changes(owner, 'CREATED', 'ProgressEntry', ids);
-        ignored := count_reading_days(owner, times, true);
+        ignored := count_reading_days(owner, NULL, times);
     END LOOP;
     RETURN NULL;
 END
@@ -1144,8 +1226,7 @@ BEGIN
     LOOP
         ignored := append_changes(owner, 'UPDATED', 'ProgressEntry', ids);
         IF old_times <> new_times THEN
-            ignored := count_reading_days(owner, old_times, false);
-            ignored := count_reading_days(owner, new_times, true);
+            ignored := count_reading_days(owner, old_times, new_times);
         END IF;
     END LOOP;
     RETURN NULL;
@@ -1180,20 +1261,35 @@ BEGIN
         ELSE
             ignored := lock_user(owner);
         END IF;
-        ignored := count_reading_days(owner, times, false);
+        ignored := count_reading_days(owner, times, NULL);
     END LOOP;
     RETURN NULL;
 END
 $$;
 
--- As for books (changes.sql), no statement can forget to log a change and to count a finished book.
-CREATE OR REPLACE TRIGGER log_changes
-AFTER INSERT OR UPDATE OR DELETE ON reads
-FOR EACH ROW
-EXECUTE FUNCTION log_read();
+-- As for books (changes.sql), no statement can forget to log a change and to count a finished book. PostgreSQL has no triggers with
+-- transition tables for several events.
+CREATE OR REPLACE TRIGGER log_insert
+AFTER INSERT ON reads
+REFERENCING NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_reads();
 
--- As for books (changes.sql), no statement can forget to log and to count an entry. PostgreSQL has no triggers with transition
--- tables for several events.
+-- As above, with the old rows, to see which reads have changed and to subtract them.
+CREATE OR REPLACE TRIGGER log_update
+AFTER UPDATE ON reads
+REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_reads();
+
+-- As above; reads are also deleted with their books, by a foreign key.
+CREATE OR REPLACE TRIGGER log_delete
+AFTER DELETE ON reads
+REFERENCING OLD TABLE AS old_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_reads();
+
+-- As above.
 CREATE OR REPLACE TRIGGER log_insert
 AFTER INSERT ON progress_entries
 REFERENCING NEW TABLE AS new_rows
@@ -1243,18 +1339,8 @@ CREATE POLICY administration ON reading_tombstones TO CURRENT_USER
     USING (true)
     WITH CHECK (true);
 
-DROP POLICY IF EXISTS owner_only ON reading_days;
-CREATE POLICY owner_only ON reading_days TO bookplate_app
-    USING (user_id = app_user_id())
-    WITH CHECK (user_id = app_user_id());
-DROP POLICY IF EXISTS administration ON reading_days;
-CREATE POLICY administration ON reading_days TO CURRENT_USER
-    USING (true)
-    WITH CHECK (true);
-
 GRANT SELECT, INSERT, UPDATE, DELETE ON reads, progress_entries TO bookplate_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON reading_tombstones TO bookplate_app;
-GRANT SELECT ON reading_days TO bookplate_app;
 
-REVOKE ALL ON FUNCTION log_read, log_added_progress, log_changed_progress, log_deleted_progress, count_reading_days,
-    recount_reading_days, count_finished_book FROM PUBLIC;
+REVOKE ALL ON FUNCTION log_reads, log_added_progress, log_changed_progress, log_deleted_progress, log_positions FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION log_positions TO bookplate_app;

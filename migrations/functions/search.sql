@@ -88,12 +88,12 @@ $$;
 
 -- MARK: The catalog
 
--- Returns the editions with one of the titles, in the form of `search_title`: at most 50, the longest titles and the most popular
--- editions first.
+-- Returns the most popular editions with one of the titles, in the form of `search_title`: at most 50. With `longest_first`, those with
+-- the longest titles come before more popular ones. Spaces do not count: `firestar` and `9 11` are also the titles `fire star` and `911`.
 --
 -- Relies on this plan: editions_search_title. MATERIALIZED makes the planner use it. Without statistics of the titles, it read a
 -- million editions in order of popularity.
-CREATE OR REPLACE FUNCTION search_titled(titles text[]) RETURNS uuid[]
+CREATE OR REPLACE FUNCTION search_titled(titles text[], longest_first boolean) RETURNS uuid[]
 LANGUAGE plpgsql STABLE
 SET enable_seqscan = off
 AS $$
@@ -102,14 +102,27 @@ BEGIN
         WITH titled AS MATERIALIZED (
             SELECT e.id, e.search_title, e.popularity
             FROM editions e
-            WHERE e.search_title = ANY(titles)
+            WHERE replace(e.search_title, ' ', '') = ANY(ARRAY(SELECT replace(title, ' ', '') FROM unnest(titles) title))
         )
         SELECT t.id
         FROM titled t
-        ORDER BY length(t.search_title) DESC, t.popularity DESC, t.id
+        ORDER BY CASE WHEN longest_first THEN length(t.search_title) END DESC, t.popularity DESC, t.id
         LIMIT 50
     );
 END
+$$;
+
+-- Returns a folded query without a leading article, or a word at the beginning or the end that says what to do with a book, or what kind
+-- of book it is: `tai pan` for `the tai pan book`.
+CREATE OR REPLACE FUNCTION search_without_kind(folded text) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+    SELECT regexp_replace(
+        folded,
+        '^(?:the|an?|book|novel|e ?book|audio ?book|read|buy|download) '
+            '|(?<=.) (?:book|novel|e ?book|audio ?book|epub|pdf|kindle)$',
+        '', 'g'
+    )
 $$;
 
 -- Returns a text-search query whose words match only words with one of the given weights (search_vector).
@@ -264,19 +277,27 @@ $$;
 -- 1. Each word becomes a part of a text-search query: the word, or, if the catalog does not have it, similar words and its
 --    split into two words. Two words that the catalog also has as one word match that word, too, and an alias (search_aliases)
 --    matches what it stands for.
--- 2. Editions that match all parts come from the index (search_candidates), together with those whose title is the query.
--- 3. If they are fewer than ten, rare words also match similar words. If there are still some, the parts are left out one
---    after another, the most common first, for more results. If there are none, words must be dropped. First those are left out that
---    no word of the catalog is similar to. If that is not enough, each other word is left out in turn, and in another attempt the
---    most common ones one after another; titles that are a part of the query are candidates, too.
+-- 2. Editions that match all parts come from the index (search_candidates), together with those whose title is the query, with or
+--    without its spaces, or a word that is similar to a single word. Titles that are the query without a word such as "book"
+--    (search_without_kind) are candidates, too, but do not count in step 3. If only they are found, the other words are dropped.
+-- 3. If they are fewer than ten, rare words also match similar words, unless four or more words are all found. If there are still some,
+--    the parts are left out one after another, the most common first, for more results. After an alias or the number of a volume, there
+--    are no more results: they would be unrelated. If there are none, words must be dropped. First those are left out that no word of the
+--    catalog is similar to. If that is not enough, each other word is left out in turn, and in another attempt the most common ones one
+--    after another; titles that are a part of the query are candidates, too.
 -- 4. Only these candidates are compared with the query letter by letter, and ranked. `is_match` is true for
 --    those that match all parts of step 1. Of the records of a work, only the best match is returned. If words were dropped,
 --    `dropped_words` has those that the best candidate does not contain, and the ranking ignores them. The best candidate is the one
 --    with the most of the rare words of the query.
 --
+-- The score of a candidate is a sum. The title's similarity to the query counts, but hardly that of titles which begin with a single
+-- word: they are about equally far from what the reader is typing, so their popularity decides. A title that is the query comes before
+-- longer ones unless these are much better known. The weights were fitted to 8,000 queries of scripts/search/score.
+--
 -- If the query is the name of an author, or the family name, the author's own books are the best matches, the most popular
--- one first. A title with the same words wins if it is more popular than all of them; a title that is exactly the query, if it has a
--- fifth of the readers.
+-- one first, before books to which the author has contributed. A title with the same words wins if it is more popular than all of them; a
+-- title that is exactly the query, if it has a fifth of the readers. Otherwise this title is the second result. While a family name is
+-- incomplete or misspelled, titles that begin with it or are similar are among the author's books.
 --
 -- The work is bounded, whatever the query contains. 400 letters and 12 words are read. A word of more than 40 letters is only
 -- looked up, and trigrams are compared for words of 48 letters together. At most 1,000 words with the beginning of a word are
@@ -300,6 +321,10 @@ DECLARE
     -- Characters such as ligatures fold to several letters.
     folded text := rtrim(left(search_title(query), 400));
     compared text := left(folded, 100);
+    -- The query without a word such as "book" and without an article, and the titles that this may be; null if it has neither.
+    bare text := left(nullif(search_without_kind(folded), folded), 100);
+    bare_titles text[];
+    bare_found uuid[];
     -- The query with the meanings of aliases; null without any.
     meaning text;
     words CONSTANT text[] := search_query_terms(query);
@@ -318,12 +343,14 @@ DECLARE
     -- The same before words are joined.
     word_parts text[];
     word_counts float8[];
+    -- How much each word says, to choose the ones to drop.
+    weights float8[];
     -- The same without similar words of words that the catalog has.
     strict_parts text[];
     spelling text;
     count float8;
     whole_count float8;
-    -- Whether the query is a single word that the catalog has.
+    -- Whether the query is a single word that the catalog has, and probably complete.
     is_whole boolean;
     similar_words text[];
     split text;
@@ -336,6 +363,9 @@ DECLARE
     exact tsquery;
     by_author tsquery;
     in_title tsquery;
+    -- Words of the query in the family name of the first author, and all words in the title or that name.
+    first_author tsquery;
+    by_title_and_author tsquery;
     candidates uuid[];
     found uuid[];
     -- The titles that the query may contain beside other words.
@@ -343,8 +373,12 @@ DECLARE
     -- The positions of the words that may still be dropped.
     kept int[];
     is_dropping boolean := false;
+    -- Whether the query is a title beside a word such as "book", and no book has all words.
+    is_beside boolean := false;
     -- The query with two neighboring letters swapped, for each letter.
     swapped text[];
+    -- The query without spaces.
+    joined text;
     -- The query after each article, with which a title may begin.
     beginnings text[];
 BEGIN
@@ -406,7 +440,8 @@ BEGIN
     END LOOP;
     word_parts := parts;
     word_counts := counts;
-    is_whole := n = 1 AND whole_count IS NOT NULL;
+    -- A rare word, compared with those that begin with it, is more likely the beginning of others.
+    is_whole := n = 1 AND coalesce(whole_count >= count / 100, false);
     by_author := search_author_query(
         CASE
             WHEN is_whole THEN ARRAY[quote_literal(words[1])]
@@ -447,7 +482,11 @@ BEGIN
         FOR i IN 1..n - alias.n + 1 LOOP
             last := i + alias.n - 1;
             CONTINUE WHEN array_to_string(words[i:last], ' ') <> alias.alias OR array_position(meanings[i:last], NULL) > 0;
-            spelling := format('(%s | %s)', array_to_string(parts[i:last], ' & '), spelling);
+            -- An alias is not a misspelling of other words.
+            spelling := format(
+                '(%s%s | %s)',
+                (SELECT string_agg(quote_literal(w), ' & ') FROM unnest(words[i:last]) w), CASE WHEN last = n THEN ':*' END, spelling
+            );
             FOR k IN i..last LOOP
                 parts[k] := spelling;
                 -- An alias stands for few books.
@@ -461,15 +500,36 @@ BEGIN
         END LOOP;
     END LOOP;
     exact := nullif(array_to_string(parts, ' & '), '')::tsquery;
-    candidates := search_titled(folded || CASE n WHEN 1 THEN similar_words END);
+    candidates := search_titled(ARRAY[folded], false);
+    IF bare IS NOT NULL THEN
+        bare_titles := ARRAY[bare, 'the ' || bare, 'a ' || bare, 'an ' || bare];
+        bare_found := search_titled(bare_titles, false);
+    END IF;
+    IF n = 1 AND meaning IS NULL THEN
+        IF similar_words IS NULL AND length(folded) BETWEEN 3 AND 7 THEN
+            SELECT s.similar_words
+            INTO similar_words
+            FROM search_similar_words(folded, 0) s;
+        END IF;
+        -- Not together with the query: the titles of many similar words would leave no room for it.
+        candidates := candidates || search_titled(similar_words, false);
+    END IF;
     IF n > 0 THEN
         candidates := candidates || search_candidates(parts, counts, total);
     END IF;
-    IF cardinality(candidates) < enough AND n > 0 THEN
+    -- After an alias or the number of a volume, books that do not match all of it are unrelated.
+    IF cardinality(candidates) < enough
+        AND n > 0
+        AND (candidates = '{}' OR meaning IS NULL AND (n = 1 OR words[n] !~ '^[0-9]+$'))
+    THEN
         strict_parts := word_parts;
+        -- Beside a title, words such as "book" are dropped. They are not misspelled.
+        is_beside := candidates = '{}' AND n > 1 AND coalesce(bare_found <> '{}', false);
         -- A rare word may be a misspelling that the catalog also has.
         FOR i IN 1..n LOOP
-            IF length(words[i]) > 2 AND counts[i] < greatest(100, total / 1000) THEN
+            EXIT WHEN is_beside;
+            -- Several words that are all found are not misspelled.
+            IF (n < 4 OR candidates = '{}') AND length(words[i]) > 2 AND counts[i] < greatest(100, total / 1000) THEN
                 SELECT s.trigram_letters, s.similar_words
                 INTO trigram_letters, similar_words
                 FROM search_similar_words(words[i], trigram_letters) s;
@@ -485,15 +545,21 @@ BEGIN
                     word_parts[i] := format('(%s | %s)', word_parts[i], spelling);
                     word_counts[i] := word_counts[i] + count;
                     IF n = 1 THEN
-                        candidates := candidates || search_titled(similar_words);
+                        candidates := candidates || search_titled(similar_words, false);
                     END IF;
                 END IF;
             END IF;
         END LOOP;
-        candidates := candidates || search_candidates(parts, counts, total);
+        IF NOT is_beside AND (n < 4 OR candidates = '{}') THEN
+            candidates := candidates || search_candidates(parts, counts, total);
+        END IF;
         IF candidates = '{}' AND n > 1 THEN
+            kept := ARRAY(
+                SELECT i
+                FROM generate_series(1, n) i
+                WHERE CASE WHEN is_beside THEN words[i] = ANY(string_to_array(bare, ' ')) ELSE word_counts[i] IS NOT NULL END
+            );
             is_dropping := true;
-            kept := ARRAY(SELECT i FROM generate_series(1, n) i WHERE word_counts[i] IS NOT NULL);
             parts := ARRAY(SELECT word_parts[i] FROM unnest(kept) i);
             counts := ARRAY(SELECT word_counts[i] FROM unnest(kept) i);
             IF cardinality(kept) BETWEEN 1 AND n - 1 THEN
@@ -515,7 +581,7 @@ BEGIN
                     SELECT array_to_string(all_words[:i - 1] || all_words[i + 1:], ' ')
                     FROM generate_subscripts(all_words, 1) i
                 );
-                found := candidates || search_titled(titles);
+                found := candidates || search_titled(titles, true);
                 candidates := '{}';
             END IF;
         END IF;
@@ -531,7 +597,8 @@ BEGIN
             candidates := candidates || search_candidates(parts, counts, total);
         END LOOP;
         IF is_dropping THEN
-            candidates := candidates[:100] || found;
+            candidates := candidates[:100] || found || bare_found;
+            titles := titles || bare_titles;
         END IF;
         -- One pair of the characters of a Chinese name says little.
         IF n > 1 AND (SELECT bool_or(is_cjk(w)) FROM unnest(words) w) THEN
@@ -547,39 +614,61 @@ BEGIN
             );
         END IF;
         IF is_dropping AND candidates <> '{}' THEN
-            kept := (
-                SELECT ARRAY(
-                    SELECT i
+            IF NOT is_beside THEN
+                -- An alias says more than a rare word.
+                weights := ARRAY(
+                    SELECT
+                        CASE
+                            WHEN meanings[i] = words[i] THEN least(ln(200), ln(1 + total / (1 + word_counts[i])))
+                            ELSE 2 * ln(200)
+                        END
                     FROM generate_series(1, n) i
-                    WHERE e.search_vector @@ word_parts[i]::tsquery
-                )
-                FROM editions e
-                WHERE e.id = ANY(candidates)
-                ORDER BY
-                    similarity(e.search_title, compared) + word_similarity(compared, e.search_text)
-                    + 0.05 * ln(1 + e.popularity)
-                    + 2.5 * (
-                        SELECT coalesce(sum(least(ln(200), ln(1 + total / (1 + word_counts[i])))), 0)
+                );
+                kept := (
+                    SELECT ARRAY(
+                        SELECT i
                         FROM generate_series(1, n) i
-                        WHERE e.search_vector @@ strict_parts[i]::tsquery
-                    ) / (SELECT sum(least(ln(200), ln(1 + total / (1 + c)))) FROM unnest(word_counts) c)
-                    + CASE WHEN e.search_title = ANY(titles) THEN 0.8 ELSE 0 END DESC,
-                    e.id DESC
-                LIMIT 1
-            );
+                        WHERE e.search_vector @@ word_parts[i]::tsquery
+                    )
+                    FROM editions e
+                    WHERE e.id = ANY(candidates)
+                    ORDER BY
+                        similarity(e.search_title, compared) + word_similarity(compared, e.search_text)
+                        + 0.05 * ln(1 + e.popularity)
+                        + 2.5 * (
+                            SELECT coalesce(sum(weights[i]), 0)
+                            FROM generate_series(1, n) i
+                            WHERE e.search_vector @@ strict_parts[i]::tsquery
+                        ) / (SELECT sum(weight) FROM unnest(weights) weight)
+                        + CASE WHEN e.search_title = ANY(titles || meanings) THEN 0.8 ELSE 0 END DESC,
+                        e.id DESC
+                    LIMIT 1
+                );
+            END IF;
             dropped_words := ARRAY(SELECT words[i] FROM generate_series(1, n) i WHERE i <> ALL(kept));
             exact := array_to_string(ARRAY(SELECT word_parts[i] FROM unnest(kept) i), ' & ')::tsquery;
-            by_author := search_author_query(ARRAY(SELECT word_parts[i] FROM unnest(kept) i));
+            -- The words of a title are complete.
+            by_author := search_author_query(
+                ARRAY(SELECT CASE WHEN is_beside THEN quote_literal(words[i]) ELSE word_parts[i] END FROM unnest(kept) i)
+            );
             folded := array_to_string(ARRAY(SELECT w FROM unnest(all_words) w WHERE w <> ALL(dropped_words)), ' ');
             compared := left(folded, 100);
+            IF meaning IS NOT NULL THEN
+                meaning := left(array_to_string(ARRAY(SELECT meanings[i] FROM unnest(kept) i), ' '), 100);
+            END IF;
         END IF;
     END IF;
+    -- Not before the decision to drop words: these titles do not have all words of the query.
+    candidates := candidates || bare_found;
     dropped_words := coalesce(dropped_words, '{}');
     beginnings := ARRAY['the ' || folded, 'a ' || folded, 'an ' || folded];
     swapped := ARRAY(
         SELECT left(compared, i - 1) || substr(compared, i + 1, 1) || substr(compared, i, 1) || substr(compared, i + 2)
         FROM generate_series(1, length(compared) - 1) i
     );
+    joined := replace(folded, ' ', '');
+    first_author := search_weighted(nullif(array_to_string(word_parts, ' | '), ''), 'D')::tsquery;
+    by_title_and_author := search_weighted(exact::text, 'AD')::tsquery;
     in_title := search_weighted(CASE WHEN is_whole THEN quote_literal(words[1]) ELSE exact::text END, 'A')::tsquery;
     -- A bitmap scan reads each page of the candidates once. The setting of the caller returns when the function ends.
     PERFORM set_config('enable_indexscan', 'off', true);
@@ -591,25 +680,45 @@ BEGIN
                 e.popularity,
                 coalesce(w.founder_id, e.id) AS founder_id,
                 coalesce(e.search_vector @@ exact, e.search_title = folded) AS matches,
-                coalesce(e.search_vector @@ by_author, false) AS is_author,
                 CASE
-                    WHEN e.search_title = folded OR m.is_misspelled AND n = 1 THEN 5 * e.popularity
+                    WHEN coalesce(NOT e.search_vector @@ by_author, true) THEN 0
+                    WHEN e.search_vector @@ first_author THEN 2
+                    -- Not the words of two names.
+                    WHEN n = 1 OR strpos(' ' || e.search_text, ' ' || folded) > 0 THEN 1
+                    ELSE 0
+                END AS author_rank,
+                e.search_title = folded AS is_title,
+                n = 1 AND NOT is_whole AND (m.is_misspelled OR m.is_prefix) AS may_be_title,
+                CASE
+                    WHEN e.search_title = folded AND n = 1 AND NOT is_whole THEN 'Infinity'
+                    WHEN e.search_title = folded OR m.is_misspelled AND n = 1 AND NOT is_whole THEN 5 * e.popularity
                     WHEN e.search_vector @@ in_title THEN e.popularity
                     WHEN is_whole AND e.search_vector @@ exact THEN e.popularity / 10
                 END AS rival,
-                greatest(similarity(e.search_title, compared), similarity(e.search_title, meaning))
-                    + greatest(word_similarity(compared, e.search_text), word_similarity(meaning, e.search_text))
+                -- Longer titles are about equally far from a beginning.
+                CASE WHEN m.is_prefix AND n = 1 THEN 0.05::float8 ELSE 0.7 END
+                    * greatest(similarity(e.search_title, compared), similarity(e.search_title, meaning), similarity(e.search_title, bare))
                     + CASE
-                        WHEN e.search_title = folded OR e.search_title = meaning THEN 1.2::float8
-                        WHEN e.search_title = ANY(beginnings) THEN 0.7
+                        -- All words are there, and comparing letters takes longer than all the rest.
+                        WHEN coalesce(e.search_vector @@ exact, false) THEN 0.35::float8
+                        ELSE 0.35 * greatest(word_similarity(compared, e.search_text), word_similarity(meaning, e.search_text))
+                    END
+                    + CASE
+                        WHEN e.search_title = folded OR e.search_title = meaning THEN 1.3::float8
+                        WHEN e.search_title = ANY(beginnings) THEN CASE n WHEN 1 THEN 0.4 ELSE 1 END
+                        WHEN replace(e.search_title, ' ', '') = joined THEN 1.3
+                        WHEN e.search_title = ANY(bare_titles) THEN 0.7
+                        WHEN m.is_misspelled AND n = 1 THEN 0.8 + CASE WHEN is_whole THEN 0.17 ELSE 0.22 END * ln(1 + e.popularity)
                         WHEN m.is_misspelled THEN 0.4
-                        WHEN e.search_title ^@ (folded || ' ') THEN 0.2
                         ELSE 0
                     END
                     + CASE
-                        WHEN e.search_title ^@ folded OR e.search_title ^@ beginnings[1] OR e.search_title ^@ beginnings[2]
-                            OR e.search_title ^@ beginnings[3]
-                            THEN 0.3 + 0.15 * ln(1 + e.popularity)
+                        -- A title is found even if well-known titles begin with it.
+                        WHEN e.search_title = folded THEN 0.27 * ln(1 + greatest(e.popularity, 5000))
+                        WHEN m.is_prefix OR replace(e.search_title, ' ', '') = joined THEN 0.27 * ln(1 + e.popularity)
+                        -- The books of a series need not have its name.
+                        WHEN meaning IS NOT NULL AND search_fold(e.series) = meaning THEN 0.27 * ln(1 + e.popularity)
+                        WHEN n = 1 AND (e.search_vector @@ in_title OR e.search_vector @@ by_author) THEN 0.12 * ln(1 + e.popularity)
                         ELSE 0
                     END
                     + CASE
@@ -619,33 +728,60 @@ BEGIN
                         ELSE 0
                     END
                     + CASE WHEN coalesce(e.search_vector @@ exact, true) THEN 0.5::float8 ELSE 0 END
-                    + CASE WHEN strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0 THEN 0.3::float8 ELSE 0 END
+                    + CASE WHEN e.search_vector @@ by_title_and_author THEN CASE n WHEN 1 THEN 0.15::float8 ELSE 0.4 END ELSE 0 END
+                    -- The query is the title and a name.
+                    + CASE
+                        WHEN m.is_named AND e.search_vector @@ exact THEN 0.5::float8
+                        ELSE 0
+                    END
+                    + CASE WHEN n > 1 AND strpos(' ' || e.search_text || ' ', ' ' || folded || ' ') > 0 THEN 0.3::float8 ELSE 0 END
                     + 0.05 * ln(1 + e.popularity) AS score
             FROM editions e
             LEFT JOIN work_records w ON w.edition_id = e.id
             CROSS JOIN LATERAL (
-                SELECT abs(length(e.search_title) - length(folded)) <= 1
-                    AND (
-                        levenshtein_less_equal(left(e.search_title, 101), compared, 1) <= 1
-                        OR e.search_title = ANY(swapped)
-                    ) AS is_misspelled
+                SELECT e.search_title ^@ folded
+                    OR e.search_title ^@ beginnings[1]
+                    OR e.search_title ^@ beginnings[2]
+                    OR e.search_title ^@ beginnings[3]
+                    OR coalesce(e.search_title ^@ meaning, false) AS is_prefix
+            ) p
+            CROSS JOIN LATERAL (
+                SELECT
+                    p.is_prefix,
+                    n > 1 AND (folded ^@ (e.search_title || ' ') OR right(folded, length(e.search_title) + 1) = ' ' || e.search_title)
+                        AS is_named,
+                    NOT p.is_prefix
+                        AND abs(length(e.search_title) - length(folded)) <= 1
+                        AND (
+                            levenshtein_less_equal(left(e.search_title, 101), compared, 1) <= 1
+                            OR e.search_title = ANY(swapped)
+                        ) AS is_misspelled
             ) m
             WHERE e.id = ANY(candidates)
+        ), of_author AS (
+            -- No row if the query is not an author.
+            SELECT max(10 + s.author_rank + 0.1 * ln(1 + s.popularity)) FILTER (WHERE s.author_rank > 0) AS score
+            FROM scored s
+            HAVING max(s.popularity) FILTER (WHERE s.author_rank > 0)
+                >= coalesce(max(s.rival) FILTER (WHERE s.author_rank = 0), 0)
         )
         SELECT ranked.id, ranked.score, ranked.matches AND NOT is_dropping, search_editions.dropped_words
         FROM (
-            SELECT DISTINCT ON (scored.founder_id)
-                scored.id,
-                scored.matches,
-                CASE
-                    WHEN scored.is_author
-                        AND max(scored.popularity) FILTER (WHERE scored.is_author) OVER ()
-                            >= coalesce(max(scored.rival) FILTER (WHERE NOT scored.is_author) OVER (), 0)
-                        THEN 10 + 0.1 * ln(1 + scored.popularity)
+            SELECT DISTINCT ON (scored.founder_id) scored.id, scored.matches, f.score
+            FROM scored
+            LEFT JOIN of_author a ON true
+            CROSS JOIN LATERAL (
+                SELECT CASE
+                    WHEN a.score IS NULL THEN scored.score
+                    WHEN scored.author_rank > 0 THEN 10 + scored.author_rank + 0.1 * ln(1 + scored.popularity)
+                    -- Such as a biography.
+                    WHEN scored.is_title THEN a.score - 0.0001
+                    -- As if the author had written the book, and with ten times the readers.
+                    WHEN scored.may_be_title THEN 12 + 0.1 * ln(1 + 10 * scored.popularity)
                     ELSE scored.score
                 END AS score
-            FROM scored
-            ORDER BY scored.founder_id, scored.score DESC, scored.id DESC
+            ) f
+            ORDER BY scored.founder_id, f.score DESC, scored.id DESC
         ) ranked
         WHERE after_score IS NULL OR (ranked.score, ranked.id) < (after_score, after_id)
         ORDER BY ranked.score DESC, ranked.id DESC
@@ -794,13 +930,139 @@ BEGIN
 END
 $$;
 
--- Returns the books of the caller's library that match a search, at most `rows_max`, as rows of `listed_books`. A book matches if each
--- word of the search is the beginning of one of its words, or of a word of its edition. If there is none, words of at least four letters
--- also match slight misspellings. A text of 13 digits is an ISBN. A text without words is searched in titles as it is, if it has a
--- sign that not all titles may have. If `ranks` is not null, only books with these places of statuses (`list_rank`) are returned.
+-- Returns the words of a search, with the words of the meaning in place of each alias (search_aliases): `the lord of the rings` for `lotr`.
+CREATE OR REPLACE FUNCTION library_words_meant(words text[]) RETURNS text[]
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+AS $$
+DECLARE
+    n CONSTANT int := cardinality(words);
+    meanings jsonb;
+    meant text[] := '{}';
+    i int := 1;
+    span text;
+BEGIN
+    meanings := (
+        SELECT jsonb_object_agg(a.alias, a.meaning)
+        FROM search_aliases a
+        WHERE a.alias = ANY(ARRAY(
+            SELECT array_to_string(words[p:p + k], ' ')
+            FROM generate_series(1, n) p
+            CROSS JOIN generate_series(0, 2) k
+        ))
+    );
+    IF meanings IS NULL THEN
+        RETURN words;
+    END IF;
+    WHILE i <= n LOOP
+        FOR k IN REVERSE 2..0 LOOP
+            span := array_to_string(words[i:i + k], ' ');
+            IF i + k <= n AND meanings ? span THEN
+                meant := meant || string_to_array(array_to_string(library_search_words(meanings ->> span), ' '), ' ');
+                i := i + k + 1;
+                EXIT;
+            ELSIF k = 0 THEN
+                meant := meant || words[i];
+                i := i + 1;
+            END IF;
+        END LOOP;
+    END LOOP;
+    RETURN meant[1:12];
+END
+$$;
+
+-- Returns the places in `books` of the books of a reader that have slight misspellings of the words of a search: at most `rows_max`, or
+-- those among the 600 books that are compared with the words. If `ranks` is not null, books with one of these are compared first, and the
+-- returned ones may have any status: one comparison also finds whether another list has a book.
+CREATE OR REPLACE FUNCTION books_with_similar_words(owner uuid, words text[], terms text[], rows_max int, ranks int[]) RETURNS tid[]
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+    query tsquery := similar_words_query(book_key_prefix(owner), terms);
+    found tid[] := books_with_keys(owner, query, 600, ranks, NULL, NULL);
+    -- Books of any status; null if `found` is enough.
+    others tid[];
+    patterns text[];
+BEGIN
+    IF ranks IS NOT NULL AND cardinality(found) < 600 THEN
+        others := books_with_keys(owner, query, 600 - cardinality(found), NULL, NULL, NULL);
+    END IF;
+    patterns := search_patterns(
+        words,
+        ARRAY(
+            SELECT DISTINCT k.word
+            FROM books b
+            CROSS JOIN string_to_table(left(b.search_text, 2000), ' ') AS k (word)
+            WHERE b.user_id = owner AND b.ctid = ANY(found || others) AND length(k.word) BETWEEN 2 AND 42
+            LIMIT 4000
+        )
+    );
+    RETURN ARRAY(
+        SELECT b.ctid
+        FROM books b
+        WHERE b.user_id = owner AND b.ctid = ANY(found || others) AND ' ' || left(b.search_text, 2000) || ' ' ~ ALL(patterns)
+        LIMIT CASE WHEN others IS NULL THEN rows_max END
+    );
+END
+$$;
+
+-- Returns the places in `books` of the books of a reader that have most words of a search which no book has all words of, at most
+-- `rows_max`. Words that no book has are dropped, such as `epub` in `dune frank herbert epub`. If that is not enough, and three words are
+-- left, one of them may be missing, such as `fo` in `the lord fo the rings`. A book has at least half of the words in any case, and one of
+-- them has four letters: others say too little. It has the numbers, too: they are those of volumes.
 --
--- If more books match, those whose title begins with the search are among the returned ones. The rating is only returned with
--- `has_ratings`. The work is bounded: about `rows_max` rows are read, and 600 that a misspelling is compared with.
+-- A word of less than three letters is the beginning of too many words to look it up alone. If one word may be missing, only the last one
+-- may be incomplete, because the index compares complete words faster.
+CREATE OR REPLACE FUNCTION books_with_most_words(owner uuid, words text[], rows_max int, ranks int[]) RETURNS tid[]
+LANGUAGE plpgsql STABLE
+AS $$
+DECLARE
+    prefix text := book_key_prefix(owner);
+    kept text[] := ARRAY(
+        SELECT w.word
+        FROM unnest(words) WITH ORDINALITY AS w (word, position)
+        WHERE length(w.word) < 3
+            OR w.word ~ '^[0-9]+$'
+            OR books_with_keys(owner, format('%L:*', prefix || w.word)::tsquery, 1, NULL, NULL, NULL) <> '{}'
+        ORDER BY w.position
+    );
+    n int := cardinality(kept);
+    query tsquery;
+    found tid[] := '{}';
+BEGIN
+    IF 2 * n < cardinality(words) OR NOT EXISTS (SELECT FROM unnest(kept) word WHERE length(word) >= 4) THEN
+        RETURN '{}';
+    ELSIF n < cardinality(words) THEN
+        query := (SELECT string_agg(format('%L:*', prefix || word), ' & ')::tsquery FROM unnest(kept) word);
+        IF books_with_keys(owner, query, 1, NULL, NULL, NULL) <> '{}' THEN
+            RETURN books_with_keys(owner, query, rows_max, ranks, NULL, NULL);
+        END IF;
+    END IF;
+    IF n < 3 OR 2 * (n - 1) < cardinality(words) THEN
+        RETURN '{}';
+    END IF;
+    FOR missing IN 1..n LOOP
+        CONTINUE WHEN kept[missing] ~ '^[0-9]+$'
+            OR NOT EXISTS (SELECT FROM unnest(kept[:missing - 1] || kept[missing + 1:]) word WHERE length(word) >= 4);
+        query := (
+            SELECT string_agg(format(CASE position WHEN n THEN '%L:*' ELSE '%L' END, prefix || word), ' & ')::tsquery
+            FROM unnest(kept) WITH ORDINALITY AS w (word, position)
+            WHERE position <> missing
+        );
+        found := found || books_with_keys(owner, query, rows_max, ranks, NULL, NULL);
+    END LOOP;
+    RETURN (ARRAY(SELECT DISTINCT f FROM unnest(found) f))[1:rows_max];
+END
+$$;
+
+-- Returns the books of the caller's library that match a search, at most `rows_max`, as rows of `listed_books`. A book matches if each
+-- word of the search is the beginning of one of its words, or of a word of its edition. If there is none, aliases have their meaning
+-- (search_aliases). If there is still none, words of at least four letters also match slight misspellings, and at last a book matches that
+-- has most of the words (books_with_most_words). A text of 13 digits is an ISBN. A text without words is searched in titles as it is, if it
+-- has a sign that not all titles may have. If `ranks` is not null, only books with these places of statuses (`list_rank`) are returned.
+--
+-- If more books have all words, those whose title begins with the search are among the returned ones; of those that match in another
+-- way, any may be. The rating is only returned with `has_ratings`. The work is bounded: about `rows_max` rows are read, 600 that a
+-- misspelling is compared with, and `rows_max` for each of at most twelve words that may be missing.
 -- definer: a policy would keep the index of words from being used; it compares the user itself.
 CREATE OR REPLACE FUNCTION search_books(
     search text, rows_max int, has_ratings boolean, ranks int[]
@@ -820,9 +1082,16 @@ DECLARE
     titled tid[];
     found tid[] := '{}';
     patterns text[];
+    -- The words with those of aliases, and whether a book of any status matches them.
+    meant text[];
+    is_found boolean := false;
 BEGIN
     IF owner IS NULL THEN
         RETURN;
+    END IF;
+    -- All statuses.
+    IF cardinality(ranks) = 5 THEN
+        ranks := NULL;
     END IF;
     IF search ~ '^97[89][0-9]{10}$' THEN
         found := ARRAY(SELECT b.ctid FROM books b WHERE b.user_id = owner AND b.isbn13 = search);
@@ -853,23 +1122,20 @@ BEGIN
             );
             found := (titled || ARRAY(SELECT f FROM unnest(found) f WHERE f <> ALL(titled)))[1:rows_max];
         ELSIF found = '{}' AND (ranks IS NULL OR books_with_keys(owner, query, 1, NULL, patterns, NULL) = '{}') THEN
-            found := books_with_keys(owner, similar_words_query(prefix, terms), 600, ranks, NULL, NULL);
-            patterns := search_patterns(
-                words,
-                ARRAY(
-                    SELECT DISTINCT k.word
-                    FROM books b
-                    CROSS JOIN string_to_table(left(b.search_text, 2000), ' ') AS k (word)
-                    WHERE b.user_id = owner AND b.ctid = ANY(found) AND length(k.word) BETWEEN 2 AND 42
-                    LIMIT 4000
-                )
-            );
-            found := ARRAY(
-                SELECT b.ctid
-                FROM books b
-                WHERE b.user_id = owner AND b.ctid = ANY(found) AND ' ' || left(b.search_text, 2000) || ' ' ~ ALL(patterns)
-                LIMIT rows_max
-            );
+            -- Books of other statuses decide, too, so that each list of a search has the same meaning.
+            meant := library_words_meant(words);
+            IF meant <> words THEN
+                query := (SELECT string_agg(format('%L:*', prefix || word), ' & ') FROM unnest(meant) word)::tsquery;
+                found := books_with_keys(owner, query, rows_max, ranks, NULL, NULL);
+                is_found := found <> '{}' OR ranks IS NOT NULL AND books_with_keys(owner, query, 1, NULL, NULL, NULL) <> '{}';
+            END IF;
+            IF NOT is_found THEN
+                found := books_with_similar_words(owner, words, terms, rows_max, ranks);
+                is_found := found <> '{}';
+            END IF;
+            IF NOT is_found AND cardinality(words) > 1 AND terms = words THEN
+                found := books_with_most_words(owner, meant, rows_max, ranks);
+            END IF;
         END IF;
     END IF;
     RETURN QUERY
@@ -879,7 +1145,7 @@ BEGIN
             list_rank(b.status),
             CASE
                 WHEN has_ratings
-                    THEN coalesce((SELECT r.half_stars::smallint FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id AND r.is_visible), 0::smallint)
+                    THEN coalesce((SELECT r.half_stars::smallint FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id), 0::smallint)
                 ELSE 0::smallint
             END,
             b.added_at,
@@ -889,7 +1155,10 @@ BEGIN
             book_sort_author(b.author) COLLATE "und-x-icu",
             b.search_text
         FROM books b
-        WHERE b.user_id = owner AND b.ctid = ANY(found);
+        WHERE b.user_id = owner
+            AND b.ctid = ANY(found)
+            AND (search_books.ranks IS NULL OR list_rank(b.status) = ANY(search_books.ranks))
+        LIMIT rows_max;
 END
 $$;
 
@@ -897,5 +1166,5 @@ $$;
 
 GRANT SELECT ON search_words, search_aliases TO bookplate_app;
 
-REVOKE ALL ON FUNCTION refresh_search_words, books_with_keys, search_books FROM PUBLIC;
+REVOKE ALL ON FUNCTION refresh_search_words, books_with_keys, books_with_similar_words, books_with_most_words, search_books FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION search_books TO bookplate_app;

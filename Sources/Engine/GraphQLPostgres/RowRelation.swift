@@ -22,32 +22,15 @@ package struct RowRelation: RowLoader {
     let from: String
     /// `from` for many parents.
     private let fromForEachKey: String
-    /// A condition on further columns of the parent. Parents that do not meet it have no rows.
-    let condition: Condition?
     /// Appends the parameters after `$2`, from the arguments of the field. Nil if the field has no arguments.
     let bind: Bind?
 
     /// - Throws: The product's own error if an argument is invalid.
     package typealias Bind = @Sendable (ArgumentValues, inout Parameters) throws -> Void
 
-    /// A condition on the cells of a parent row.
-    package struct Condition: Sendable {
-        let columns: [Column]
-        let isMet: @Sendable ([UnsafeRawBufferPointer?]) -> Bool
-
-        /// - Parameter isMet: Gets the cells of `columns`, nil for NULL.
-        package init(
-            on columns: [Column], isMet: @escaping @Sendable ([UnsafeRawBufferPointer?]) -> Bool
-        ) {
-            self.columns = columns
-            self.isMet = isMet
-        }
-    }
-
     package init(
         _ shape: Shape, _ type: @autoclosure @escaping @Sendable () -> RowType, key: Column,
-        matching: String, from: String,
-        condition: Condition? = nil, bind: Bind? = nil
+        matching: String, from: String, bind: Bind? = nil
     ) {
         self.shape = shape
         self.type = type
@@ -55,11 +38,10 @@ package struct RowRelation: RowLoader {
         self.matching = matching
         self.from = from
         fromForEachKey = from.replacing("= $2", with: "= \(ColumnSet.requestedKey)")
-        self.condition = condition
         self.bind = bind
     }
 
-    package var parentColumns: [Column] { [key] + (condition?.columns ?? []) }
+    package var parentColumns: [Column] { [key] }
 
     package func prepare(_ field: SelectedField) -> any PreparedLoad {
         var columns = ColumnSet()
@@ -86,7 +68,7 @@ package struct RowRelation: RowLoader {
             let keys: ParentKeys
             switch parents {
             case let parents as RowBatch:
-                keys = parents.keys(relation.key, where: relation.condition)
+                keys = parents.keys(relation.key)
                 if !keys.isEmpty, let rows = parents.relatedRows(of: selection) {
                     return .ready(relation.children(ofSingleParent: rows))
                 }
@@ -198,18 +180,9 @@ package struct ParentKeys {
 }
 
 extension RowBatch {
-    /// Returns the keys of the objects. Objects that do not meet the condition have no key.
-    package func keys(_ key: Column, where condition: RowRelation.Condition? = nil) -> ParentKeys {
+    /// Returns the keys of the objects.
+    package func keys(_ key: Column) -> ParentKeys {
         guard let index = layout.index(of: key) else { return ParentKeys([]) }
-        guard let condition else {
-            return ParentKeys((0..<count).map { rows.uuid(row(of: $0), index) })
-        }
-        let conditionIndices = condition.columns.map { layout.index(of: $0) }
-        return ParentKeys(
-            (0..<count).map { object in
-                let row = row(of: object)
-                let cells = conditionIndices.map { $0.flatMap { rows.bytes(row, $0) } }
-                return condition.isMet(cells) ? rows.uuid(row, index) : nil
-            })
+        return ParentKeys((0..<count).map { rows.uuid(row(of: $0), index) })
     }
 }

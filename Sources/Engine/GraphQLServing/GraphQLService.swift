@@ -112,6 +112,8 @@ public struct GraphQLRequest: Sendable {
     /// }
     /// ```
     public var header: @Sendable (String) -> String? = { _ in nil }
+    /// The header `Accept-Language` of an HTTP request, or of the handshake of a WebSocket. Unlike `header`, it is known if the server does not keep all headers.
+    package var acceptLanguage: String?
     package var app = ClientApp()
     /// Whether the request's task was cancelled because the response took too long. If the task was cancelled for another
     /// reason, the client has disconnected.
@@ -153,6 +155,8 @@ public struct GraphQLResponse: Sendable {
     package var isPublic = false
     /// The codes of the errors, for the log.
     package var errorCodes: [String] = []
+    /// The name of the executed operation, for the log; nil if it has none.
+    package var operationName: String?
     /// The state of the caller's rate limit; nil if no limit applies.
     package var rateLimit: RateLimitStatus?
     /// Returns the memory, in bytes, of the rows that the parts of the response have loaded so far. They are kept until the last

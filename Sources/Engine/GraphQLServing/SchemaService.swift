@@ -46,7 +46,7 @@ public final class SchemaService<Context: ExecutionContext & Sendable>: GraphQLS
                 ])
             }
             let errorBehavior = acceptsOnError ? try request.errorBehavior() : .propagate
-            let document = try documents.document(Array(query.utf8))
+            let document = try await documents.document(Array(query.utf8))
             let (plan, variables, _) = try await document.plan(
                 operationName: request.operationName, variables: request.variables ?? .null,
                 isIncremental: request.incrementalFormat != nil)

@@ -26,7 +26,7 @@ func executeOverJSON(
 ) async throws(RequestErrors) -> ExecutionResult {
     let cache = DocumentCache(
         schema: schema, resolvers: JSONResolvers(schema: schema), limits: .trusted)
-    let document = try cache.document(Array(source.utf8))
+    let document = try await cache.document(Array(source.utf8))
     let (plan, values, _) = try await document.plan(
         operationName: operationName, variables: variables)
     return await execute(

@@ -72,17 +72,18 @@ package struct JobRecord: Sendable {
         return rows.decode()
     }
 
-    /// Returns the number of jobs of each kind and state.
+    /// Returns the number of the selected jobs of each kind and state.
     package static func counts(
-        _ connection: AdminConnection
+        _ selection: Selection, _ connection: AdminConnection
     ) throws(PostgresError) -> [Count] {
         let rows = try connection.query(
             """
             SELECT kind, lower(state::text), count(*)
             FROM jobs
+            WHERE \(Selection.condition)
             GROUP BY kind, state
             ORDER BY 1, state
-            """)
+            """, selection.parameters)
         return rows.decode()
     }
 

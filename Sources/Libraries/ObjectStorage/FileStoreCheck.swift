@@ -4,6 +4,9 @@ extension FileStore {
     /// With less free space, writes will soon fail.
     package static let freeBytesMin = 1 << 30
 
+    /// With less free space, a few uploads at the same time fail.
+    package static let freeBytesUsable = 100 << 20
+
     /// The state of a store's root folder.
     package enum RootState: Sendable, Equatable {
         /// The folder does not exist. It can be created if its nearest existing parent is a writable folder.
@@ -27,9 +30,19 @@ extension FileStore {
         guard access(path, R_OK | W_OK | X_OK) == 0 else { return .notWritable }
         guard status.st_mode & S_IWOTH == 0 else { return .writableByAll }
         if let entry = foreignEntry(path) { return .foreign(entry) }
+        return freeBytes(path).map { .usable(freeBytes: $0) } ?? .freeSpaceUnknown
+    }
+
+    /// Returns the space for new files in a folder, or in its parent if it does not exist yet; nil if that is not known.
+    package static func freeBytes(_ path: String) -> Int? {
+        var folder = path
         var space = statvfs()
-        guard statvfs(path, &space) == 0 else { return .freeSpaceUnknown }
-        return .usable(freeBytes: Int(clamping: UInt64(space.f_bavail) * UInt64(space.f_frsize)))
+        while statvfs(folder, &space) != 0 {
+            guard errno == ENOENT, folder != ".", folder != "/" else { return nil }
+            let slash = folder.lastIndex(of: "/")
+            folder = slash.map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) } ?? "."
+        }
+        return Int(clamping: UInt64(space.f_bavail) * UInt64(space.f_frsize))
     }
 
     /// Looks at the folders of the first levels, down to those of users and the files in a few of them: the work does not

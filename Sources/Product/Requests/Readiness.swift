@@ -65,16 +65,21 @@ package func readiness(of database: ConnectionPool, after timeouts: RequestTimeo
     }
 }
 
-/// Returns the reason why the schema of the database cannot be used now; nil if it can.
+private let writeRefusal = Statement(DatabaseCheck.writeRefusal)
+
+/// Returns the reason why the schema of the database cannot be used now, or why the database cannot be written; nil if it can.
 package func readiness(of database: ConnectionPool) async -> String? {
     var schema = Parameters()
     schema.append(int64: schemaVersion)
     schema.append(text: functionsChecksum)
-    var pipeline = Pipeline.one(hasSchema, schema, isReadOnly: true)
-    pipeline.timeout = readinessTimeout
+    var pipeline = Pipeline(isReadOnly: true, timeout: readinessTimeout)
+    pipeline.append(hasSchema, schema)
+    pipeline.append(writeRefusal)
     let missing = "migrations are missing: run bookplate-admin migrate up"
     do throws(PostgresError) {
-        return try await database.run(pipeline)[0].bool(0, 0) == true ? nil : missing
+        let results = try await database.run(pipeline)
+        guard results[0].bool(0, 0) == true else { return missing }
+        return results[1].text(0, 0).map { "\($0): run bookplate-admin doctor" }
     } catch {
         // The table does not exist yet, or is not readable yet.
         return [.undefinedTable, .insufficientPrivilege].contains(error.sqlState)

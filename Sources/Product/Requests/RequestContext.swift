@@ -24,6 +24,8 @@ package final class RequestContext: RowContext {
             if let viewer { environment.replica?.changed(viewer.userID) }
         }
     }
+    /// The header `Accept-Language`; nil if the request has none, or is not a request for GraphQL.
+    package var acceptLanguage: String?
     /// The files of a multipart request.
     package var uploads: [StoredBytes] = []
     /// Charges the work of this request to the rate limits.
@@ -85,10 +87,12 @@ package final class RequestContext: RowContext {
 
     /// Returns a context for the next event of a subscription. It checks the session again.
     package func makeEventContext() -> RequestContext {
-        RequestContext(
+        let context = RequestContext(
             viewer: viewer, database: database, environment: environment, product: product,
             requestID: requestID,
             charges: charges, rowBytesMax: rowBytesMax, hasTimedOut: hasTimedOut)
+        context.acceptLanguage = acceptLanguage
+        return context
     }
 
     /// Returns the caller.
@@ -238,16 +242,20 @@ package final class RequestContext: RowContext {
 
     // MARK: - Without a caller
 
-    /// Runs statements that need no caller, such as those of a sign-in.
+    /// Runs statements that need no caller, such as those of a sign-in. The primary runs them: a replica may not know yet that a link of
+    /// another reader has ended.
     ///
-    /// - Parameter fill: Appends the statements and returns the keys of the results to read, in any form, or nothing.
+    /// - Parameters:
+    ///   - isReadOnly: Whether the statements change nothing, and confirm nothing that a request has changed.
+    ///   - fill: Appends the statements and returns the keys of the results to read, in any form, or nothing.
     @discardableResult
     package func anonymous<Keys>(
-        _ fill: (inout Pipeline) -> Keys
+        isReadOnly: Bool = false, _ fill: (inout Pipeline) -> Keys
     ) async throws(BookplateError) -> (results: PipelineResults, keys: Keys) {
-        var pipeline = Pipeline(owner: owner, statistics: statistics)
+        readPool = database
+        var pipeline = Pipeline(isReadOnly: isReadOnly, owner: owner, statistics: statistics)
         let keys = fill(&pipeline)
-        pipeline.append(Self.waitForStandby)
+        if !isReadOnly { pipeline.append(Self.waitForStandby) }
         let rows = try await run(pipeline)
         return (PipelineResults(rows), keys)
     }
@@ -261,6 +269,7 @@ package final class RequestContext: RowContext {
     package func anonymous<Row>(
         isReadOnly: Bool = false, _ fill: (inout Pipeline) -> ResultKey<Row>
     ) async throws(BookplateError) -> [Row] {
+        readPool = database
         var pipeline = Pipeline(isReadOnly: isReadOnly, owner: owner, statistics: statistics)
         let key = fill(&pipeline)
         if !isReadOnly { pipeline.append(Self.waitForStandby) }
@@ -406,7 +415,7 @@ package final class RequestContext: RowContext {
             hasWritten
             ? .serviceUnavailable(retryAfterSeconds: 1, outcome: .unknown) : .internalError
         let reported = error == .cancelled && hasTimedOut() ? timedOut : error
-        return reported.fieldError(requestID: requestID)
+        return reported.fieldError(requestID: requestID, language: acceptLanguage)
     }
 
     package var cancellationError: FieldError { fieldError(.cancelled) }

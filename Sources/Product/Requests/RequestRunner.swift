@@ -5,6 +5,7 @@ import Postgres
 
 /// Executes GraphQL requests on one event loop, from the text of the document to the bytes of the response.
 package final class RequestRunner: GraphQLService {
+    package let errorCodes = ErrorCodes.bookplate
     private let documents: DocumentCache
     private let texts: DocumentTexts
     let database: ConnectionPool
@@ -33,7 +34,7 @@ package final class RequestRunner: GraphQLService {
         self.acceptsOnError = acceptsOnError
         texts = DocumentTexts(policy, database)
         documents = DocumentCache(
-            schema: schema, resolvers: resolvers, limits: limits, errorCodes: .apollo)
+            schema: schema, resolvers: resolvers, limits: limits, errorCodes: .bookplate)
         self.database = database
         self.environment = environment
         self.product = product
@@ -51,7 +52,7 @@ package final class RequestRunner: GraphQLService {
             caller = try await findCaller(of: request)
         } catch {
             return .response(
-                refused(.request(error.requestErrors(requestID: request.requestID)), request))
+                refused(.request(error.requestErrors(for: request)), request))
         }
         do throws(DocumentTexts.Refusal) {
             let errorBehavior = try admit(request, caller)
@@ -125,7 +126,7 @@ package final class RequestRunner: GraphQLService {
         _ request: GraphQLRequest, _ caller: Caller
     ) throws(DocumentTexts.Refusal) -> ErrorBehavior {
         do throws(RequestErrors) {
-            try charge(1 + RateLimits.units(forBodyOf: request.bodyByteCount), caller.charges)
+            try charge(1 + RateLimits.units(forBodyOf: request.bodyByteCount), caller, request)
             return acceptsOnError ? try request.errorBehavior() : .propagate
         } catch {
             throw .request(error)
@@ -151,28 +152,27 @@ package final class RequestRunner: GraphQLService {
         _ errorBehavior: ErrorBehavior
     ) async throws(DocumentTexts.Refusal) -> Planned {
         let start = ContinuousClock.now
-        let missesBefore = documents.missCount
-        var time = Duration.zero
-        var turnStart = start
+        let timer = TurnTimer()
         do throws(RequestErrors) {
-            let document = try documents.document(text.bytes)
-            let isKnown = documents.missCount == missesBefore
-            texts.register(text)
-            if !isKnown, text.bytes.count > Self.largeBytes {
-                time = .now - start
-                await Task.yield()
-                turnStart = .now
+            let known = try documents.cached(text.bytes)
+            let document: CachedDocument
+            if let known {
+                document = known
+            } else {
+                document = try await documents.add(text.bytes, timer: timer)
+                if text.bytes.count > Self.largeBytes { await timer.giveWay() }
             }
+            texts.register(text)
             let (plan, variables, cost) = try await document.plan(
                 operationName: request.operationName, variables: request.variables ?? .null,
                 isIncremental: request.incrementalFormat != nil)
             return Planned(
                 text: text, document: document, plan: plan, variables: variables, cost: cost,
-                isKnown: isKnown, errorBehavior: errorBehavior, start: start,
-                time: time + (.now - turnStart))
+                isKnown: known != nil, errorBehavior: errorBehavior, start: start,
+                time: timer.elapsed)
         } catch {
             // A document that turns out to be invalid takes long, too.
-            caller.charges.spend(time + (.now - turnStart))
+            caller.charges.spend(timer.elapsed)
             throw .request(error)
         }
     }
@@ -184,14 +184,14 @@ package final class RequestRunner: GraphQLService {
     ) throws(DocumentTexts.Refusal) {
         defer { caller.charges.spend(planned.time) }
         do throws(RequestErrors) {
-            try charge(planned.cost / RateLimits.objectsPerUnit, caller.charges)
+            try charge(planned.cost / RateLimits.objectsPerUnit, caller, request)
         } catch {
             throw .request(error)
         }
         do throws(BookplateError) {
             try caller.token?.check(planned.plan.scopes)
         } catch {
-            throw .request(error.requestErrors(requestID: request.requestID))
+            throw .request(error.requestErrors(for: request))
         }
     }
 
@@ -233,11 +233,13 @@ package final class RequestRunner: GraphQLService {
 
     // MARK: - Parts of the stages
 
-    private func charge(_ units: Int, _ charges: RequestCharges) throws(RequestErrors) {
+    private func charge(
+        _ units: Int, _ caller: Caller, _ request: GraphQLRequest
+    ) throws(RequestErrors) {
         do throws(BookplateError) {
-            try charges.admit(units)
+            try caller.charges.admit(units)
         } catch {
-            throw error.requestErrors(requestID: "")
+            throw error.requestErrors(for: request)
         }
     }
 
@@ -266,7 +268,7 @@ package final class RequestRunner: GraphQLService {
                 BookplateError.forbidden(
                     "The personal access token is bound to trusted documents, and this is not one of them. Send one of them "
                         + "without changes, or create a token without documents."
-                ).requestErrors(requestID: request.requestID))
+                ).requestErrors(for: request))
         }
     }
 
@@ -301,6 +303,7 @@ package final class RequestRunner: GraphQLService {
             planned.text.isNamed && request.bearerToken == nil && !request.hasVariables
             && planned.plan.kind == .query && result.errors.isEmpty
         response.errorCodes = finished.errorCodes
+        response.operationName = finished.operationName
         if isDevelopment {
             response.databaseCost = DatabaseCost(
                 statementCount: finished.statementCount, roundTripCount: finished.roundTripCount)
@@ -318,6 +321,7 @@ package final class RequestRunner: GraphQLService {
             isExplained: isDevelopment && request.extensions?["explain"]?.boolean == true,
             mayReadReplica: planned.plan.kind == .query, rowBytesMax: limits.rowBytesMax,
             hasTimedOut: request.hasTimedOut)
+        context.acceptLanguage = request.acceptLanguage
         context.uploads = request.uploads
         return context
     }
@@ -362,6 +366,7 @@ package final class RequestRunner: GraphQLService {
             let context = RequestContext(
                 viewer: nil, database: database, environment: environment, product: product,
                 requestID: request.requestID, hasTimedOut: request.hasTimedOut)
+            context.acceptLanguage = request.acceptLanguage
             let known = context.fieldError(
                 environment.bookplateError(error, request.requestID, isReadOnly: true))
             return refused([GraphQLError(known.message, extensions: known.extensions)])

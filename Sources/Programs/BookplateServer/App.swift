@@ -45,7 +45,6 @@ enum App {
             sdl: BookplateSchema.text, hasIncrementalDelivery: configuration.incremental)
         let isDevelopment = configuration.environment == .development
         let developmentSignIn = isDevelopment ? DevelopmentSignIn(configuration) : nil
-        let keyring = try Self.keyring(configuration)
         try configuration.requirePublicURL()
         let identity = try IdentitySources(configuration, developmentSignIn, logger)
         let metrics = makeMetrics()
@@ -53,10 +52,13 @@ enum App {
             logLevel: isDevelopment ? .warning : .debug, logger)
         let database = try await DatabaseConnections.open(
             configuration, metrics, meter, logger)
+        // After the checks above, so that a start that fails does not create a key file in the current folder.
+        let keyring = try Self.keyring(configuration)
         let gauges = LiveGauges()
         metrics.report(Array(database.pools.values))
         metrics.report(gauges)
         metrics.reportProcess()
+        if case .folder(let path) = configuration.storage { metrics.reportFreeSpace(of: path) }
         _ = JobGauges(metrics, database: database.firstPool)
         GuestGauge.add(to: metrics, database: database.firstPool)
         WebhookGauges.add(to: metrics, database: database.firstPool)
@@ -71,7 +73,7 @@ enum App {
         let routes = RouteFactory(
             configuration, schema: schema, pools: database.pools, services: services,
             developmentSignIn: developmentSignIn, unread: unread, shutdown: shutdown,
-            metrics: metrics)
+            metrics: metrics, logger: logger)
         let channels = HTTPChannels(
             executors: database.pools.values.map(\.executor),
             limits: HTTPLimits(configuration),

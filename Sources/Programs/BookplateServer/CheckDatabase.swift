@@ -3,8 +3,8 @@ import Logging
 import Postgres
 import Requests
 
-/// Throws an error if the database role is not subject to row-level security: a superuser, a role with BYPASSRLS, or an
-/// owner.
+/// Throws an error if the database role is not subject to row-level security (a superuser, a role with BYPASSRLS, or an
+/// owner), or if triggers of the tables are disabled.
 ///
 /// An unreachable database is not an error: the server starts and waits for it.
 func checkDatabase(_ url: String, _ logger: Logger) throws {
@@ -38,10 +38,12 @@ func checkDatabase(_ url: String, _ logger: Logger) throws {
         logger.warning("DATABASE_URL: \(Pooler.undetermined)")
     }
     let power: String?
+    let disabledTriggers: String?
     do throws(PostgresError) {
         power = try DatabaseCheck.rolePower(connection)
+        disabledTriggers = try DatabaseCheck.disabledTriggers(connection)
     } catch .connectionLost {
-        // The pools check the role of each connection.
+        // The pools check the role of each connection, and `/health/ready` the triggers.
         return
     }
     if let power {
@@ -49,6 +51,12 @@ func checkDatabase(_ url: String, _ logger: Logger) throws {
             message:
                 "DATABASE_URL logs in as a role that \(power), so row-level security does not apply to it. "
                 + "Use the role bookplate_app, and BOOKPLATE_ADMIN_DATABASE_URL for the owner.",
+            code: 78)
+    }
+    if let disabledTriggers {
+        throw StartError(
+            message:
+                "the database would lose changes: \(disabledTriggers). Run bookplate-admin doctor, which says what to do",
             code: 78)
     }
 }

@@ -94,6 +94,9 @@ extension HTTPProblem {
         case .serviceUnavailable(let seconds, _):
             status = .serviceUnavailable
             retryAfterSeconds = seconds
+        case .storageFull:
+            status = .serviceUnavailable
+            retryAfterSeconds = BookplateError.storageFullRetrySeconds
         case .payloadTooLarge, .quotaExceeded: status = .payloadTooLarge
         case .unsupportedImage: status = .unsupportedMediaType
         case .upstreamUnavailable: status = .badGateway

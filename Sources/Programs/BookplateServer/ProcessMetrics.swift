@@ -1,6 +1,7 @@
 import EventLoops
 import Glibc
 import Logging
+import ObjectStorage
 import Telemetry
 
 extension Metrics {
@@ -38,6 +39,17 @@ extension Metrics {
             if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
                 descriptorsMax.set(Int(clamping: limit.rlim_cur))
             }
+        }
+    }
+
+    /// Reports the free space of the disk with the covers.
+    func reportFreeSpace(of folder: String) {
+        guard let bytes = FileStore.freeBytes(folder) else { return }
+        let free = gauge(
+            "bookplate_storage_free_bytes", "Free space of the disk with the covers.")
+        free.set(bytes)
+        beforeReading {
+            if let bytes = FileStore.freeBytes(folder) { free.set(bytes) }
         }
     }
 }

@@ -5,6 +5,7 @@ import GraphQL
 import GraphQLExplorer
 import GraphQLNIO
 import ImageProcessing
+import Logging
 import NIOCore
 import ObjectStorage
 import Postgres
@@ -27,13 +28,14 @@ struct RouteFactory: Sendable {
     private let explorer: Explorer?
     private let socketOrigins: AllowedOrigins
     private let tools: ToolCatalog
+    private let readinessLog: ReadinessLog
 
     /// - Parameter pools: The connection pools by the identity of their event loop.
     init(
         _ configuration: Configuration, schema: BookplateSchema,
         pools: [ObjectIdentifier: ConnectionPool], services: Services,
         developmentSignIn: DevelopmentSignIn?, unread: UnreadBytes, shutdown: ShutdownState,
-        metrics: Metrics
+        metrics: Metrics, logger: Logger
     ) {
         self.configuration = configuration
         self.schema = schema
@@ -53,6 +55,7 @@ struct RouteFactory: Sendable {
                 hasDevelopmentSignIn: developmentSignIn != nil) : nil
         socketOrigins = AllowedOrigins(configuration.allowedOrigins + [configuration.publicURL])
         tools = ToolCatalog(schema, limits: limits)
+        readinessLog = ReadinessLog(logger)
     }
 
     /// Creates the routes of an event loop. Called on that loop.
@@ -79,10 +82,9 @@ struct RouteFactory: Sendable {
             responseBytesMax: limits.responseBytesMax, unread: unread, metrics: metrics,
             shutdown: shutdown
         ) {
-            await Requests.readiness(of: pool, after: services.environment.timeouts).map {
-                .notReady($0)
-            }
-                ?? .ready
+            let reason = await Requests.readiness(of: pool, after: services.environment.timeouts)
+            readinessLog.record(reason)
+            return reason.map { .notReady($0) } ?? .ready
         }
         let mcp = MCPEndpoint(
             service: Tools(runner, tools, database: pool, services: services),
@@ -96,6 +98,7 @@ struct RouteFactory: Sendable {
             + OAuthRoutes(
                 database: pool, services: services, publicURL: configuration.publicURL
             ).routes
+            + [SharedRoute(SharedEndpoint(database: pool, services: services)).route]
     }
 }
 

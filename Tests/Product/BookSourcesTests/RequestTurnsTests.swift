@@ -1,6 +1,7 @@
 import Basics
 import HTTPFetch
 import LoopbackHTTP
+import TestBasics
 import Testing
 
 @testable import BookSources
@@ -31,11 +32,6 @@ import Testing
             reader: reader.map { UUID(high: 0, low: $0) })
     }
 
-    private func waitUntil(_ condition: () -> Bool) async throws {
-        for _ in 0..<3000 where !condition() { try await Task.sleep(for: .milliseconds(10)) }
-        try #require(condition())
-    }
-
     /// However many background requests wait, those of a reader are sent at once.
     @Test func readersDoNotWaitForBackgroundWork() async throws {
         // A token takes hours, so that none arrives during the test.
@@ -47,7 +43,9 @@ import Testing
                         server.url("/background/\(number)"), options: options(.background))
                 }
             }
-            try await waitUntil { server.requests.count == 3 && client.turns.waitingCount == 17 }
+            try await waitUntil("17 requests wait") {
+                server.requests.count == 3 && client.turns.waitingCount == 17
+            }
             for number in 0..<3 {
                 let json = try await client.json(
                     server.url("/reader/\(number)"), options: options(.interactive, 1))
@@ -87,7 +85,7 @@ import Testing
                         server.url("/one/\(number)"), options: options(.interactive, 1))
                 }
             }
-            try await waitUntil { client.turns.waitingCount == 11 }
+            try await waitUntil("11 requests wait") { client.turns.waitingCount == 11 }
             _ = try await client.json(server.url("/other"), options: options(.interactive, 2))
             let before = server.requests.map(\.target).firstIndex(of: "/other")
             #expect(try #require(before) <= 3)
@@ -103,7 +101,9 @@ import Testing
             for _ in 0...waitingMax {
                 group.addTask { _ = try? await client.json(server.url(), options: patient) }
             }
-            try await waitUntil { client.turns.waitingCount == waitingMax }
+            try await waitUntil("as many wait as may") {
+                client.turns.waitingCount == waitingMax
+            }
             await #expect(throws: SourceError.tooManyWaiting) {
                 try await client.json(server.url(), options: patient)
             }

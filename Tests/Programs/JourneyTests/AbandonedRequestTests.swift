@@ -1,6 +1,7 @@
 import GraphQL
 import Postgres
 import SocketClient
+import TestBasics
 import TestSupport
 import Testing
 

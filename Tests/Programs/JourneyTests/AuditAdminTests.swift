@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import GraphQL
+import TestBasics
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import Glibc
 import GraphQL
 import LoopbackHTTP
 import Synchronization
+import TestBasics
 import TestSupport
 import Testing
 

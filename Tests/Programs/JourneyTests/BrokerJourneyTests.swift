@@ -1,6 +1,7 @@
 import Glibc
 import GraphQL
 import MosquittoBroker
+import TestBasics
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import NIOPosix
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

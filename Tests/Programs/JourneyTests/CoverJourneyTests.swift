@@ -1,3 +1,4 @@
+import Glibc
 import GraphQL
 import TestSupport
 import Testing
@@ -18,8 +19,8 @@ import Testing
     }
     private static let server = Shared { try await Self.installation().startServer() }
 
-    private func makeFixture() async throws -> Fixture {
-        let server = try await Self.server()
+    private func makeFixture(_ server: RunningServer? = nil) async throws -> Fixture {
+        let server = if let server { server } else { try await Self.server() }
         let session = try await server.signIn("covers.\(UInt64.random(in: 0...UInt64.max))")
         let token = try #require(session["accessToken"]?.string)
         let created = try await server.client.execute(
@@ -50,6 +51,28 @@ import Testing
         return try await fixture.server.client.upload(
             file, operations: Array(operations.utf8), map: map, token: token ?? fixture.token,
             headers: headers)
+    }
+
+    /// A full disk is a problem of the server, not of the reader's quota.
+    @Test(.enabled(if: geteuid() == 0 || access("/proc/self/ns/user", F_OK) == 0))
+    func aFullDiskIsReportedAsUnavailable() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let folder = "\(installation.folder)/objects"
+        mkdir(folder, 0o755)
+        let server = try await installation.startServer(
+            ["BOOKPLATE_STORAGE": "file:\(folder)"],
+            by: Installation.mounting("4k", on: folder))
+        let fixture = try await makeFixture(server)
+        let error = try await multipart(fixture, TestImage.png()).json["errors", 0]
+        #expect(
+            error?["extensions", "code"] == "SERVICE_UNAVAILABLE", "\(String(describing: error))")
+        #expect(error?["extensions", "outcome"] == "NOT_DONE")
+        #expect(error?["message"]?.string?.contains("cannot store files now") == true)
+        let put = try await server.client.send(
+            "PUT", fixture.path, token: fixture.token, bytes: TestImage.png(),
+            headers: ["content-type": "image/png"])
+        #expect(put.status == 503)
+        #expect(put.headers["retry-after"] == "300")
     }
 
     @Test func coversAreUploadedWithAMultipartRequest() async throws {

@@ -1,4 +1,5 @@
 import Glibc
+import TestBasics
 import TestSupport
 import Testing
 

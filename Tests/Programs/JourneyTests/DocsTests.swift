@@ -112,7 +112,8 @@ import Testing
         let root = try #require(try parseJSON(Array(help.output.utf8))["command"])
         for line in Self.commands(block) {
             let words = Self.words(line)
-            if let start = words.firstIndex(of: "bookplate-admin") {
+            let names = ["bookplate-admin", "scripts/admin"]
+            if let start = words.firstIndex(where: names.contains) {
                 Self.check(Array(words[(start + 1)...]), root, block)
             }
             for script in words where script.hasPrefix("scripts/") && !script.contains(".") {
@@ -186,7 +187,7 @@ import Testing
             contentsOfFile: "\(TestCluster.project)/docs/grafana.json", encoding: .utf8)
         #expect(throws: Never.self) { try parseJSON(Array(dashboard.utf8)) }
         let used = Set(
-            dashboard.matches(of: /bookplate_[a-z_]+/).map { match in
+            dashboard.matches(of: /(?:bookplate|process)_[a-z_]+/).map { match in
                 String(match.0.hasSuffix("_bucket") ? match.0.dropLast("_bucket".count) : match.0)
             })
         #expect(used.subtracting(documented) == [])
@@ -198,6 +199,7 @@ import Testing
             })
         #expect(alerting.subtracting(documented) == [])
         #expect(!alerting.isEmpty)
+        #expect(documented.subtracting(used).subtracting(alerting) == [])
     }
 
     @Test func alertRulesAreValid() async throws {

@@ -1,5 +1,6 @@
 import Glibc
 import GraphQL
+import TestBasics
 import TestSupport
 import Testing
 

@@ -6,6 +6,7 @@ import ObjectStorage
 import Operations
 import Postgres
 import S3Storage
+import TestBasics
 import TestSupport
 import Testing
 

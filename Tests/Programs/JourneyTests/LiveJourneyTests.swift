@@ -1,6 +1,7 @@
 import Glibc
 import GraphQL
 import SocketClient
+import TestBasics
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

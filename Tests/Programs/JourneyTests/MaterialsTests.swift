@@ -32,9 +32,12 @@ import Version
                 ).utf8))
         let pins = resolved["pins"]?.list ?? []
         #expect(!pins.isEmpty)
+        // Only the client and tests contain these.
+        let others = ["grdb.swift", "swift-nio-ssl"]
         for pin in pins {
             let name = pin["identity"]?.string ?? ""
-            #expect(versions[name] == pin["state", "version"]?.string, "\(name)")
+            let version = others.contains(name) ? nil : pin["state", "version"]?.string
+            #expect(versions[name] == version, "\(name)")
         }
         let related = (document["relationships"]?.list ?? []).compactMap {
             $0["relatedSpdxElement"]?.string

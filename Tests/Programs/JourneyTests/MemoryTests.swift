@@ -1,6 +1,7 @@
 import Basics
 import Glibc
 import GraphQL
+import TestBasics
 import TestSupport
 import Testing
 import Zip

@@ -1,5 +1,6 @@
 import GraphQL
 import LoopbackHTTP
+import TestBasics
 import TestSupport
 import Testing
 import Version
@@ -119,6 +120,32 @@ import Version
         }
         #expect(!log.contains("SECRET-TITLE"))
         #expect(!log.contains(token ?? "no token"))
+    }
+
+    @Test func theAccessLogNamesTheClientAndTheOperation() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer([
+            "BOOKPLATE_ACCESS_LOG": "on", "BOOKPLATE_LOG_FORMAT": "json",
+            "BOOKPLATE_TRUSTED_PROXIES": "127.0.0.1",
+        ])
+        _ = try await server.client.send(
+            "POST", "/graphql", body: #"{"query":"query Name { __typename }"}"#,
+            headers: ["x-request-id": "my-request", "x-forwarded-for": "2001:db8::1"])
+        let line = try #require(
+            server.program.errors.split(separator: "\n").first { $0.contains("my-request") })
+        let entry = try parseJSON(Array(line.utf8))
+        #expect(entry["client"] == "2001:db8::1")
+        #expect(entry["operation"] == "Name")
+    }
+
+    @Test func metricsHaveTheFreeSpaceOfTheStorage() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let server = try await installation.startServer()
+        let line = try #require(
+            try await server.client.send("GET", "/metrics").body.split(separator: "\n").first {
+                $0.hasPrefix("bookplate_storage_free_bytes ")
+            })
+        #expect((line.split(separator: " ").last.flatMap { Int($0) } ?? 0) > 0)
     }
 
     @Test func explanationsAreReturnedOnRequestInDevelopmentOnly() async throws {

@@ -3,6 +3,7 @@ import Glibc
 import GraphQL
 import NIOPosix
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

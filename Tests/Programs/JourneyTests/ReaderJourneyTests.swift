@@ -11,6 +11,26 @@ import Testing
         let session = try await server.signIn("ada")
         #expect(session["isNewUser"] == true)
         let token = session["accessToken"]?.string
+        // Apple's issuers and that of the development sign-in are one way to sign in.
+        let screen = try await server.client.execute(
+            #"{ settings(app: "com.example.reader") { identityProviders { name issuers } } }"#)
+        let providers = screen["data", "settings", "identityProviders"]
+        #expect(providers?.list?.count == 1, "\(screen)")
+        #expect(providers?[0, "issuers"]?.list?.contains("https://appleid.apple.com") == true)
+        let issued = try await server.client.send(
+            "POST", "/development/identity-token",
+            body: #"{"subject":"nuria","audience":"com.example.reader"}"#)
+        let spanish = try await server.client.send(
+            "POST", "/graphql",
+            bytes: HTTPClient.operations(
+                """
+                mutation($token: String!) { signIn(input: {apple: {identityToken: $token}}) {
+                  user { languages }
+                } }
+                """, ["token": issued.json["identityToken"] ?? .null]),
+            headers: ["accept-language": "es-MX,es;q=0.9,en;q=0.5"])
+        #expect(
+            spanish.json["data", "signIn", "user", "languages"] == ["es", "en"], "\(spanish.body)")
         func execute(_ query: String, _ variables: Value = .null) async throws -> Value {
             let response = try await server.client.post(query, variables, token: token)
             #expect(response.status == 200)

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestBasics
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Glibc
 import GraphQL
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 
@@ -135,6 +136,19 @@ import Testing
                 outcome.errors.contains("row-level security does not apply to it"),
                 "\(outcome.errors)")
         }
+    }
+
+    @Test func aDatabaseWithDisabledTriggersIsRefused() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        try await installation.database.execute("ALTER TABLE books DISABLE TRIGGER USER")
+        let outcome = try await installation.serverOutcome([:])
+        #expect(outcome.code == 78)
+        #expect(
+            outcome.errors.contains(
+                "the triggers of books are disabled. Run bookplate-admin doctor"),
+            "\(outcome.errors)")
+        // A start that fails leaves no files.
+        #expect(access("\(installation.folder)/.bookplate", F_OK) != 0)
     }
 
     @Test func theServerIsNotReadyBeforeItsMigrationsHaveRun() async throws {

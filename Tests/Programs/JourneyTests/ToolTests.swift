@@ -241,7 +241,7 @@ import Testing
             // importLibrary requires a file, so it cannot be a tool.
             for field in root?.fieldsType?.fields ?? [] where field.name != "importLibrary" {
                 let text = Array(Self.operation(kind, field, in: schema.schema).utf8)
-                let document = try cache.document(text)
+                let document = try await cache.document(text)
                 let tool = try #require(await schema.tool(ofDocument: text, limits: .bookplate))
                 documents.append(document)
                 tools.append(String(decoding: tool.json, as: UTF8.self))

@@ -39,12 +39,13 @@ export class RequestError extends Error {
 }
 
 /**
- * Runs a subscription and passes each result to `onResult` until the server completes it.
+ * Runs a subscription and passes each result to `onResult` until the server completes it. Calls `onOpen` when
+ * the server has accepted it: later events are not missed.
  *
  * The protocol is GraphQL over server-sent events in its distinct connections mode. Throws a
  * `RequestError` if the server refuses the subscription, or ends it with the session.
  */
-export async function subscribe(request, onResult) {
+export async function subscribe(request, { onOpen, onResult }) {
   const response = await fetchGraphQL(request, "text/event-stream");
   if (!response.ok || !response.headers.get("content-type")?.startsWith("text/event-stream")) {
     const text = await response.text();
@@ -53,6 +54,7 @@ export async function subscribe(request, onResult) {
     throw new RequestError(
       message || `The server responded with the status ${response.status}.`, error?.extensions?.code);
   }
+  onOpen();
   for await (const { name, data } of readEvents(response.body)) {
     if (name === "complete") return;
     if (name === "next") onResult(resultOrError(JSON.parse(data)));

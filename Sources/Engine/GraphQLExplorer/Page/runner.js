@@ -79,7 +79,7 @@ export class Runner {
   /** Receives events until the server completes the subscription, with a new token if necessary. */
   async #subscribe(tab, run, request) {
     run.events = [];
-    run.showStatus("Waiting for events…", "success");
+    run.showStatus("Subscribing…");
     this.#onChange(tab);
     let outcome;
     do {
@@ -94,9 +94,15 @@ export class Runner {
   async #receive(tab, run, request) {
     const start = performance.now();
     try {
-      await subscribe(request, (result) => {
-        run.addEvent(result);
-        this.#onChange(tab);
+      await subscribe(request, {
+        onOpen: () => {
+          if (run.events.length === 0) run.showStatus("Waiting for events…", "success");
+          this.#onChange(tab);
+        },
+        onResult: (result) => {
+          run.addEvent(result);
+          this.#onChange(tab);
+        },
       });
       return {};
     } catch (error) {

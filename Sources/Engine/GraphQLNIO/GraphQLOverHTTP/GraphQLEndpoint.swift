@@ -238,6 +238,7 @@ package struct GraphQLEndpoint {
         var response = HTTPResponse(
             result.httpStatus(as: mediaType), contentType: mediaType.contentType,
             body: ByteBuffer(bytes: result.body), headers: result.headers(isGET: isGET))
+        response.operationName = result.operationName
         if response.status == .methodNotAllowed { response.headers.append(("Allow", "POST")) }
         return response
     }

@@ -104,6 +104,7 @@ extension GraphQLRequest {
             bearerToken: request.headers.bearerToken, requestID: request.id)
         client = request.client
         if let reader = request.headerReader { header = reader }
+        acceptLanguage = request.headers.acceptLanguage
         app = ClientApp(
             name: request.headers.clientName, version: request.headers.clientVersion)
         hasTimedOut = { [timeout = request.timeout] in timeout?.hasPassed ?? false }

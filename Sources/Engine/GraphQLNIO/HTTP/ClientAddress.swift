@@ -43,6 +43,24 @@ extension ClientAddress {
         }
     }
 
+    /// The address as text, such as `192.0.2.1` or `2001:db8::1`.
+    var text: String {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        for index in 0..<8 {
+            bytes[index] = UInt8(truncatingIfNeeded: high >> (56 - 8 * index))
+            bytes[8 + index] = UInt8(truncatingIfNeeded: low >> (56 - 8 * index))
+        }
+        if high == 0, low >> 32 == 0xFFFF {
+            return bytes[12...].map { "\($0)" }.joined(separator: ".")
+        }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) {
+            guard
+                let text = inet_ntop(AF_INET6, bytes, $0.baseAddress, socklen_t(INET6_ADDRSTRLEN))
+            else { return "" }
+            return String(cString: text)
+        }
+    }
+
     private init(v4: in_addr) {
         self.init(
             high: 0, low: 0xFFFF_0000_0000 | UInt64(UInt32(bigEndian: v4.s_addr)))

@@ -29,6 +29,8 @@ final class WebSocketConnection: ChannelDuplexHandler, TimedConnection {
     private let client: ClientAddress?
     /// The app that the headers of the handshake name. A message can name it instead.
     private let app: ClientApp
+    /// The header `Accept-Language` of the handshake.
+    private let acceptLanguage: String?
     /// Reads the headers of the handshake; nil if they were not kept.
     private let headerReader: (@Sendable (String) -> String?)?
     private var context: ChannelHandlerContext?
@@ -58,12 +60,13 @@ final class WebSocketConnection: ChannelDuplexHandler, TimedConnection {
     init(
         _ endpoint: WebSocketEndpoint, _ loopContext: LoopContext, refusal: CloseFrame?,
         isDraining: Bool = false, token: String?, requestID: String, client: ClientAddress?,
-        app: ClientApp,
+        app: ClientApp, acceptLanguage: String?,
         headerReader: (@Sendable (String) -> String?)? = nil
     ) {
         self.loopContext = loopContext
         self.client = client
         self.app = app
+        self.acceptLanguage = acceptLanguage
         self.headerReader = headerReader
         unreadCounter = UnreadCounter(loopContext.unread, client: client)
         service = endpoint.service
@@ -257,6 +260,7 @@ final class WebSocketConnection: ChannelDuplexHandler, TimedConnection {
         request.client = client
         if let headerReader { request.header = headerReader }
         request.app = state.app ?? app
+        request.acceptLanguage = acceptLanguage
         request.onError = operation.onError
         request.bodyByteCount = operation.byteCount
         request.incrementalFormat = .draft

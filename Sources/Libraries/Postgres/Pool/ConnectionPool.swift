@@ -47,6 +47,8 @@ package final class ConnectionPool: @unchecked Sendable {
     /// server.
     private var abandonedWriteCount = 0
     private var writesInFlightCount = 0
+    /// The users whose turn came (`WriteTurns`) while their writes had to wait for a connection.
+    private var queuedTurns: Set<PipelineOwner> = []
     private var isClosed = false
     private var isTicking = false
     private var counters = PoolMetrics()
@@ -256,7 +258,9 @@ extension ConnectionPool {
         guard let index = state.memberForPipeline(in: lane) else { return nil }
         guard lane.isWriting, let owner = lane.owner else { return index }
         let turns = configuration.writeTurns
-        return turns.take(owner, self, isWriting: state.isInFlight(lane)) ? index : nil
+        guard turns.take(owner, self, isWriting: state.isInFlight(lane)) else { return nil }
+        queuedTurns.remove(owner)
+        return index
     }
 
     /// Lets other pools send writes of a user if this one has none in flight.
@@ -270,9 +274,19 @@ extension ConnectionPool {
         executor.eventLoop.execute {
             self.executor.turn {
                 self.drainQueue()
-                // The writes may have been canceled, or the connections may be busy.
-                self.endTurn(of: PipelineLane(owner, isWrite: true))
+                self.endTurnUnlessQueued(of: owner)
             }
+        }
+    }
+
+    /// Keeps the turn of a user whose write still needs a connection, and ends it if the writes were sent or canceled.
+    private func endTurnUnlessQueued(of owner: PipelineOwner) {
+        let lane = PipelineLane(owner, isWrite: true)
+        if queue.count(in: lane) > 0, !state.isInFlight(lane) {
+            queuedTurns.insert(owner)
+        } else {
+            queuedTurns.remove(owner)
+            endTurn(of: lane)
         }
     }
 }
@@ -417,6 +431,8 @@ extension ConnectionPool {
             }
         }
         drainQueue()
+        // Writes that had the turn may have been canceled, or may have waited too long.
+        for owner in queuedTurns { endTurnUnlessQueued(of: owner) }
         if !queue.isEmpty || connections.contains(where: { !$0.isIdle }) {
             startTicking()
         }

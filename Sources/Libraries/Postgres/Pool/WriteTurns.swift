@@ -8,8 +8,9 @@ import Synchronization
 /// **Steps.**
 /// 1. A pool calls `take` before it sends a write. If another pool has the turn, the write stays in its queue.
 /// 2. The pool with the turn sends further writes while no other pool waits.
-/// 3. When it has no write of the user in flight any more, it calls `end`, which gives the turn to the pool that has waited longest,
-///    and calls `turnCame` of that pool. If its connections are busy at that moment, it gives the turn back, and waits again.
+/// 3. When it has no write of the user in flight any more, it calls `end`, which gives the turn to the pool that has waited longest.
+/// 4. `end` calls `turnCame` of that pool. If its connections are busy at that moment, it keeps the turn until one is free, or until
+///    the write times out, because other pools could otherwise overtake it again and again.
 ///
 /// **Example.** Two devices of a reader send 100 writes each, to different event loops. Their writes alternate, and use one
 /// connection at a time.

@@ -12,6 +12,7 @@ package enum User {
             "displayName": .column(Column("u.display_name", .text)),
             "email": .column(Column("CASE WHEN NOT u.email_disabled THEN u.email END", .text)),
             "preferredGenres": .relation(NamedGenres(Column("u.preferred_genres", .texts))),
+            "languages": .column(Column("u.languages", .texts)),
             "timeZone": .column(Column("u.time_zone", .text)),
             "isGuest": .column(Column("u.is_guest", .boolean)),
             "createdAt": .column(Column("u.created_at", .timestamp)),
@@ -33,6 +34,7 @@ package enum User {
             "accessTokens": .relation(PersonalAccessToken.ofUser),
             "authorizedApps": .relation(AuthorizedApp.ofUser),
             "ereaderDocuments": .relation(EReaderDocument.ofUser),
+            "sharedLinks": .relation(SharedLink.ofUser),
         ])
 
     /// The fields `Query.me` and `Session.user`.

@@ -15,12 +15,13 @@ extension User {
             let names = input["preferredGenres"]?.list?.compactMap(\.string) ?? []
             guard names.count <= preferredGenresMax else {
                 throw .badUserInput(
-                    field: "preferredGenres", "At most \(preferredGenresMax) genres are allowed.")
+                    field: "preferredGenres", .init(.tooMany, max: preferredGenresMax))
             }
             genres = try await request.services.genres.genres(
                 named: names, field: "preferredGenres", for: request
             ).map(\.name)
         }
+        let languages = try languages(input)
         let timeZone = try await knownTimeZone(input, request)
         let (results, updated) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID)
@@ -29,11 +30,30 @@ extension User {
             parameters.append(bool: genres != nil)
             parameters.append(texts: genres ?? [])
             parameters.append(text: timeZone)
+            parameters.append(bool: languages != nil)
+            parameters.append(texts: languages ?? [])
             pipeline.append(updateProfile, parameters)
-            if genres != nil { pipeline.replaceDeck(of: viewer.userID) }
+            if genres != nil || languages != nil { pipeline.replaceDeck(of: viewer.userID) }
             return user.append([viewer.userID], to: &pipeline, for: viewer)
         }
-        return try user.only(results[updated], orElse: "This user does not exist.")
+        return try user.only(results[updated], orElse: .noSuchUser)
+    }
+
+    /// Returns the languages of the input without repetitions; nil if the field is absent, and none if it is null.
+    private static func languages(_ input: InputObject) throws(BookplateError) -> [String]? {
+        guard input.isGiven("languages") else { return nil }
+        let texts = input["languages"]?.list?.compactMap(\.string) ?? []
+        guard texts.count <= ReaderLanguages.countMax else {
+            throw .badUserInput(
+                field: "languages", .init(.tooMany, max: ReaderLanguages.countMax))
+        }
+        for text in texts where ReaderLanguages.known([text]).isEmpty {
+            throw .badUserInput(
+                field: "languages",
+                .init(.invalidLanguage, value: String(text.prefix(40)))
+            )
+        }
+        return ReaderLanguages.known(texts)
     }
 
     /// Returns the time zone of the input, under its current name; nil if the field is absent, and UTC if it is null.
@@ -42,16 +62,16 @@ extension User {
     ) async throws(BookplateError) -> String? {
         guard input.isGiven("timeZone") else { return nil }
         guard let name = input.text("timeZone") else { return "UTC" }
+        guard DeviceSettings.isPlausible(name) else {
+            throw .badUserInput(field: "timeZone", .init(.unknownTimeZone))
+        }
         let found = try await request.read { pipeline, _ in
             var parameters = Parameters()
             parameters.append(text: name)
             return pipeline.append(findTimeZone, parameters)
         }
         guard let known = found.first else {
-            throw .badUserInput(
-                field: "timeZone",
-                "There is no such time zone. Send a name such as Europe/Berlin or America/New_York."
-            )
+            throw .badUserInput(field: "timeZone", .init(.unknownTimeZone))
         }
         return known
     }
@@ -61,7 +81,7 @@ extension User {
         let viewer = try request.caller()
         guard arguments["confirm"]?.string.flatMap({ UUID($0) }) == viewer.userID else {
             throw .badUserInput(
-                field: "confirm", "To delete the account, send your own user ID as confirm.")
+                field: "confirm", .init(.wrongConfirmation))
         }
         let deletion: AccountDeletion?
         do throws(BookplateError) {
@@ -171,6 +191,7 @@ extension User {
         SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END,
             preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END,
             time_zone = coalesce($6, time_zone),
+            languages = CASE WHEN $7 THEN $8 ELSE languages END,
             updated_at = now()
         WHERE id = $1
         """)

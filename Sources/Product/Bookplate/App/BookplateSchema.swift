@@ -61,8 +61,9 @@ private struct ResolverTable: ResolverSource {
     private static let rows =
         [
             Import.failureType, Image.typeOfBook, DeletedBook.type, Swipe.type,
-            StorageUse.type, AppSettings.type, SeriesEntry.type, SeriesProgress.type,
-            YearInReview.type, PersonalAccessToken.type, EReaderDocument.type, AuthorizedApp.type,
+            StorageUse.type, FeedReason.type, SeriesEntry.type, SeriesProgress.type,
+            YearInReview.type, PersonalAccessToken.type, EReaderDocument.type,
+            AuthorizedApp.type, SharedLink.type,
         ]
         + LibraryStats.types
 
@@ -84,6 +85,7 @@ private struct ResolverTable: ResolverSource {
         addCovers()
         addChanges()
         addFeed()
+        addSharing()
     }
 
     /// Adds fields to a type, which may have other fields already.
@@ -119,7 +121,8 @@ private struct ResolverTable: ResolverSource {
                 "node": .load(NodeLookup(types: Self.nodes, isList: false)),
                 "nodes": .load(NodeLookup(types: Self.nodes, isList: true)),
                 "me": .load(User.me),
-                "settings": .load(AppSettings.ofCaller),
+                "settings": .load(AppSettings.find),
+                "shared": .load(SharedItem.shared),
                 "authorizationRequest": .load(AuthorizationRequest.find),
                 "shelf": .load(RowLookup.byID(Shelf.type)),
                 "book": .load(RowLookup.byID(Book.type)),
@@ -128,8 +131,10 @@ private struct ResolverTable: ResolverSource {
                 "genres": .load(GenreList()),
                 "changes": .load(Changes()),
                 "lookupISBN": .load(ISBNLookup()),
+                "lookupISBNs": .load(ISBNListLookup.find),
                 "search": .load(CatalogSearch()),
             ])
+        add("LookupISBNResult", ISBNListLookup.resultFields)
         add(
             "Subscription",
             [
@@ -140,6 +145,8 @@ private struct ResolverTable: ResolverSource {
     }
 
     private mutating func addAccounts() {
+        add("AppSettings", AppSettings.fields)
+        add("IdentityProvider", AppSettings.providerFields)
         add("Session", Sessions.fields)
         add("Identity", UserIdentities.fields)
         add("UserSession", UserSessions.fields)
@@ -190,8 +197,8 @@ private struct ResolverTable: ResolverSource {
         add(
             "InputError",
             [
-                "code": .property, "message": .property, "field": .property,
-                "conflictingId": .property,
+                "code": .property, "reason": .property, "message": .property, "min": .property,
+                "max": .property, "field": .property, "conflictingId": .property,
             ])
         add("DeleteShelfPayload", Shelf.deletePayloadFields)
         add("DeleteReviewPayload", Review.deletePayloadFields)
@@ -309,6 +316,23 @@ private struct ResolverTable: ResolverSource {
             ])
     }
 
+    /// Adds links, and what they share.
+    private mutating func addSharing() {
+        add("Shared", SharedItem.fields)
+        add("SharedReview", SharedItem.reviewFields)
+        add("SharedNote", SharedItem.noteFields)
+        add("SharedYear", SharedItem.yearFields)
+        add("SharedBook", SharedItem.bookFields)
+        add("SharedCover", SharedItem.coverFields)
+        add("RevokeSharedLinkPayload", ["id": .property])
+        add(
+            "Mutation",
+            [
+                "createSharedLink": .load(SharedLink.create),
+                "revokeSharedLink": .load(SharedLink.revoke),
+            ])
+    }
+
     func resolver(for field: FieldDefinition, of type: TypeDefinition) -> FieldResolver? {
         table[type.name]?[field.name]
     }
@@ -344,10 +368,10 @@ extension RequestLimits {
             "YearInReview.byMonth": 12, "LibraryStats.readByFormat": 3, "YearInReview.byFormat": 3,
             "LibraryStats.ratings": 10, "YearInReview.ratings": 10, "User.readingGoals": 10,
             // Statistics read all reads of a library or of a year.
-            "User.stats": 20, "User.yearInReview": 20,
+            "User.stats": 20, "User.yearInReview": 20, "Shared.books": SharedItem.booksMax,
         ]
-        // A cached document needs 7 to 100 times the memory of its text, on each event loop.
-        limits.cachedSourceBytesMax = 1 << 19
+        // On each event loop.
+        limits.cachedBytesMax = 16 << 20
         return limits
     }()
 }

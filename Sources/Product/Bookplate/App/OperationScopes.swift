@@ -7,7 +7,7 @@ extension BookplateSchema {
     /// - Throws: The errors of a document that is not valid.
     package func scopes(ofDocument text: [UInt8]) async throws(RequestErrors) -> [OperationScopes] {
         let cache = DocumentCache(
-            schema: schema, resolvers: resolvers, limits: .bookplate, errorCodes: .apollo)
+            schema: schema, resolvers: resolvers, limits: .bookplate, errorCodes: .bookplate)
         return try await cache.document(text).scopes().map { operation, scopes in
             OperationScopes(
                 name: operation.name?.value, kind: operation.kind.rawValue,

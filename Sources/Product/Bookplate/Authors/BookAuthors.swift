@@ -40,7 +40,7 @@ package struct BookAuthors: Equatable {
         guard input.isGiven("authors") else { return nil }
         let entries = input["authors"]?.list ?? []
         guard entries.count <= Self.max else {
-            throw .badUserInput(field: "authors", "A book may have at most \(Self.max) authors.")
+            throw .badUserInput(field: "authors", .init(.tooMany, max: Self.max))
         }
         var contributors: [Contributor] = []
         for entry in entries {

@@ -157,7 +157,7 @@ struct CatalogSearch: FieldLoader {
             else {
                 throw .badUserInput(
                     field: "after",
-                    "This is not a cursor of a search. Start again without a cursor.")
+                    .init(.invalidCursor))
             }
             let bits = bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             self.init(score: Double(bitPattern: bits), id: id)

@@ -52,7 +52,7 @@ enum ExternalEditions {
             errors[isbn] =
                 lookup.hasTooManyWaiting
                 ? .rateLimited(retryAfterSeconds: waitingSeconds)
-                : .upstreamUnavailable(unavailable)
+                : .upstreamUnavailable(.init(.sourcesUnavailable))
         }
         guard !found.isEmpty || !newMisses.isEmpty else { return errors }
         let locked = try await save(found, within: savingTime, for: request) { editions, pipeline in
@@ -65,7 +65,9 @@ enum ExternalEditions {
             if !newMisses.isEmpty { remember(newMisses, in: &pipeline) }
             newMisses = []
         }
-        for isbn in locked.compactMap(\.isbn) { errors[isbn] = .upstreamUnavailable(unavailable) }
+        for isbn in locked.compactMap(\.isbn) {
+            errors[isbn] = .upstreamUnavailable(.init(.sourcesUnavailable))
+        }
         return errors
     }
 
@@ -156,7 +158,4 @@ enum ExternalEditions {
         ON CONFLICT (source, isbn13) DO UPDATE
         SET expires_at = excluded.expires_at
         """)
-
-    private static let unavailable =
-        "No book service is available at the moment. Try again later, or add the book with a title."
 }

@@ -29,7 +29,7 @@ struct ISBNLookup: FieldLoader {
         ) throws(BookplateError) -> Load {
             let viewer = try request.caller()
             guard let isbn = try ISBN.optional(arguments["isbn"]?.string) else {
-                throw .badUserInput(field: "isbn", ISBN.Problem.length.message)
+                throw .badUserInput(field: "isbn", .init(.isbnLength))
             }
             var parameters = Parameters.of(viewer.userID)
             parameters.append(text: isbn.description)

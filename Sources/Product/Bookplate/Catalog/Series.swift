@@ -197,7 +197,7 @@ struct SeriesInput {
     init(_ input: InputObject) throws(BookplateError) {
         let entries = input["series"]?.list ?? []
         guard entries.count <= 1 else {
-            throw .badUserInput(field: "series", "Send at most one series.")
+            throw .badUserInput(field: "series", .init(.tooMany, max: 1))
         }
         guard let entry = entries.first.map({ InputObject($0) }) else {
             name = nil

@@ -139,12 +139,12 @@ package final class CoverEndpoints {
     package func put(
         _ image: StoredBytes, of name: String, bearerToken: String, requestID: String
     ) async throws(BookplateError) -> (url: String, isNew: Bool) {
-        guard let book = UUID(name) else { throw .notFound(Book.noSuchBook) }
+        guard let book = UUID(name) else { throw .notFound(.noSuchBook) }
         let request = runner.context(bearerToken: bearerToken, requestID: requestID)
         let before = try await request.read { pipeline, viewer in
             pipeline.append(OwnCover.query, .of(viewer.userID, book))
         }
-        guard let before = before.first else { throw .notFound(Book.noSuchBook) }
+        guard let before = before.first else { throw .notFound(.noSuchBook) }
         try request.charges.charge(RateLimits.unitsPerImage)
         let after = try await request.setCover(
             try await services.covers.decode(image), of: book, source: .manualUpload
@@ -153,7 +153,7 @@ package final class CoverEndpoints {
         }
         // A concurrent request may have removed the book or its cover.
         guard let version = after.decode(OwnCover.self).first?.version else {
-            throw .notFound(Book.noSuchBook)
+            throw .notFound(.noSuchBook)
         }
         let url = services.covers.urls.cover(try request.caller().userID, book, version)
         return (url, before.version == nil)
@@ -163,12 +163,12 @@ package final class CoverEndpoints {
     package func delete(
         _ name: String, bearerToken: String, requestID: String
     ) async throws(BookplateError) {
-        guard let book = UUID(name) else { throw .notFound(Book.noSuchBook) }
+        guard let book = UUID(name) else { throw .notFound(.noSuchBook) }
         let request = runner.context(bearerToken: bearerToken, requestID: requestID)
         let rows = try await request.removeCover(of: book) { pipeline, viewer in
             pipeline.appendForRows(OwnCover.query.statement, .of(viewer.userID, book))
         }
-        guard rows.count > 0 else { throw .notFound(Book.noSuchBook) }
+        guard rows.count > 0 else { throw .notFound(.noSuchBook) }
     }
 
     /// The cover of one of the caller's books.

@@ -9,13 +9,17 @@ import Requests
 
 extension Cover {
     static let set = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in
-        let id = try arguments.id("id", else: Book.noSuchBook)
+        let id = try arguments.id("id", else: .noSuchBook)
         let input = InputObject(arguments["input"])
         if let search = input["search"], !search.isNull {
             guard search == .boolean(true) else {
                 throw .badUserInput(
                     field: "search",
-                    "search must be true. Otherwise, omit it and provide an image or a URL.")
+                    .init(
+                        .invalidChoice,
+                        detail:
+                            "search must be true. Otherwise, omit it and provide an image or a URL."
+                    ))
             }
             return try await startSearch(for: id, in: request, book)
         }
@@ -39,7 +43,7 @@ extension Cover {
         let rows = try await request.setCover(images, of: id, source: source) {
             book.append([id], to: &$0, for: $1)
         }
-        return try book.only(rows, orElse: Book.noSuchBook)
+        return try book.only(rows, orElse: .noSuchBook)
     }
 
     /// Starts a background search and returns the book at once. The book keeps its cover until another one is found.
@@ -54,13 +58,13 @@ extension Cover {
             if canSearch { pipeline.enqueueCoverSearches() }
             return row
         }
-        return try book.only(results[row], orElse: Book.noSuchBook)
+        return try book.only(results[row], orElse: .noSuchBook)
     }
 
     static let remove = RowMutation(Book.type) { arguments, request, book throws(BookplateError) in
-        let id = try arguments.id("id", else: Book.noSuchBook)
+        let id = try arguments.id("id", else: .noSuchBook)
         let rows = try await request.removeCover(of: id) { book.append([id], to: &$0, for: $1) }
-        return try book.only(rows, orElse: Book.noSuchBook)
+        return try book.only(rows, orElse: .noSuchBook)
     }
 }
 
@@ -70,7 +74,7 @@ extension RequestContext {
         let (results, book) = try await read { pipeline, viewer in
             pipeline.appendForRows(findBook, .of(viewer.userID, id))
         }
-        guard results[book].count > 0 else { throw .notFound(Book.noSuchBook) }
+        guard results[book].count > 0 else { throw .notFound(.noSuchBook) }
     }
 
     /// Stores an image, makes it the book's cover, and removes the previous cover.
@@ -88,6 +92,9 @@ extension RequestContext {
             staged = try await covers.stage(images, user: user, book: book, source: source)
         } catch .serviceUnavailable(let seconds, .notDone) where hasWritten {
             throw .serviceUnavailable(retryAfterSeconds: seconds, outcome: .unknown)
+        } catch .storageFull where hasWritten {
+            throw .serviceUnavailable(
+                retryAfterSeconds: BookplateError.storageFullRetrySeconds, outcome: .unknown)
         }
         do throws(BookplateError) {
             let (results, keys) = try await write { pipeline, viewer in
@@ -129,7 +136,7 @@ extension RequestContext {
         guard let index = UploadReference.index(reference), uploads.indices.contains(index) else {
             throw .badUserInput(
                 field: field,
-                "Send the image as a file of a multipart/form-data request whose map refers to this variable."
+                .init(.notAFile)
             )
         }
         return uploads[index]

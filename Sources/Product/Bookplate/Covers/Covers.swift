@@ -41,7 +41,7 @@ package final class Covers: Sendable {
     ///   be read.
     func decode(_ bytes: StoredBytes) async throws(BookplateError) -> CoverImages {
         guard bytes.count <= ImageLimits.inputBytesMax else {
-            throw .payloadTooLarge("An image can have at most 25 MiB.")
+            throw .payloadTooLarge(.init(.fileTooLarge, max: ImageLimits.inputBytesMax >> 20))
         }
         return try await mappingError(describe) { () async throws(ImageError) in
             try await images.cover(from: bytes)
@@ -50,7 +50,8 @@ package final class Covers: Sendable {
 
     private func describe(_ error: ImageError) -> BookplateError {
         switch error {
-        case .unsupported(let sentence): return .unsupportedImage(sentence)
+        case .unsupported(let sentence):
+            return .unsupportedImage(.init(.invalidImage, detail: sentence))
         case .overloaded: return .rateLimited(retryAfterSeconds: 5)
         case .cancelled: return .cancelled
         case .unavailable(let reason):
@@ -95,9 +96,7 @@ package final class Covers: Sendable {
         var metadata: Logger.Metadata = ["reason": "\(error.description)"]
         if let requestID { metadata["request_id"] = "\(requestID)" }
         logger.error(what, metadata: metadata)
-        if error == .full {
-            return .quotaExceeded("The server's storage is full. Try again later.")
-        }
+        if error == .full { return .storageFull }
         return error.isOfOneFile
             ? .internalError : .serviceUnavailable(retryAfterSeconds: Self.storeRetrySeconds)
     }
@@ -133,7 +132,7 @@ package final class Covers: Sendable {
             await store.settle(cover.pending)
         case .unauthenticated, .forbidden, .notFound, .badUserInput, .conflict, .resetRequired,
             .rateLimited, .payloadTooLarge, .quotaExceeded, .unsupportedImage,
-            .operationTooComplex, .serviceUnavailable(_, .notDone):
+            .operationTooComplex, .serviceUnavailable(_, .notDone), .storageFull:
             await store.abandon(cover.pending)
         }
     }

@@ -26,21 +26,23 @@ extension Covers {
                 .movedAway:
                 throw .badUserInput(
                     field: "source.url",
-                    "The image cannot be fetched from this URL. Use a public http or https URL.")
+                    .init(.invalidImageURL))
             case .tooLarge:
-                throw .payloadTooLarge("The image at this URL is larger than 25 MiB.")
+                throw .payloadTooLarge(.init(.fileTooLarge, max: ImageLimits.inputBytesMax >> 20))
             case .cancelled:
                 throw .cancelled
             case .overloaded:
                 throw .rateLimited(retryAfterSeconds: 5)
             case .connectionFailed, .tlsFailed, .timedOut, .tooManyRedirects,
                 .notHTTP, .interrupted, .failed:
-                throw .upstreamUnavailable("The URL did not return an image.")
+                throw .upstreamUnavailable(.init(.noImageAtURL))
             }
         }
         guard response.status == 200 else {
             throw .upstreamUnavailable(
-                "The URL did not return an image: HTTP status \(response.status).")
+                .init(
+                    .noImageAtURL,
+                    detail: "The URL did not return an image: HTTP status \(response.status)."))
         }
         return response.body
     }

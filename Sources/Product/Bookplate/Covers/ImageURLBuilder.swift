@@ -42,6 +42,8 @@ struct ImageAddress {
 struct ImageURLBuilder: Sendable {
     /// The server's public URL, without a trailing slash.
     let publicURL: String
+    /// The public URL of the objects in the store; nil if clients get them from the server.
+    let bucketURL: String?
     /// The beginning of the URLs in a bucket, for each bucket.
     private struct Starts {
         let bookCovers: [UInt8]
@@ -72,16 +74,31 @@ struct ImageURLBuilder: Sendable {
     /// - Parameter bucketURL: The public URL of the objects in the store, without a trailing slash.
     init(publicURL: String, bucketURL: String? = nil) {
         self.publicURL = publicURL
+        self.bucketURL = bucketURL
         objects = bucketURL.map(Starts.init)
         starts = Starts(publicURL)
     }
 
     /// Returns the URL of a reader's cover in its full size.
     func cover(_ user: UUID, _ book: UUID, _ version: String) -> String {
+        url(version) { .cover(user, book, $0) }
+    }
+
+    /// Returns the URL of an edition's cover in its full size.
+    func cover(ofEdition edition: String, _ version: String) -> String {
+        var edition = edition
+        return edition.withUTF8 { id in
+            url(version) { .cover(ofEdition: .text(UnsafeRawBufferPointer(id)), $0) }
+        }
+    }
+
+    private func url(
+        _ version: String, _ address: (UnsafeRawBufferPointer) -> ImageAddress
+    ) -> String {
         var version = version
         return version.withUTF8 { digits in
             var bytes = ResponseWriter(capacity: 256)
-            append(.cover(user, book, UnsafeRawBufferPointer(digits)), .full, to: &bytes)
+            append(address(UnsafeRawBufferPointer(digits)), .full, to: &bytes)
             return bytes.withBytes { String(decoding: $0, as: UTF8.self) }
         }
     }

@@ -7,8 +7,6 @@ import Requests
 enum EReaderDocument {
     /// The maximum number of documents of a reader. At the limit, a new document replaces the oldest one without a link.
     static let ofUserMax = 10_000
-    private static let noSuchDocument =
-        "There is no such document. Open it once more on the e-reader."
     private static let id = Column("d.id", .uuid)
     private static let bookID = Column("d.book_id", .uuid)
     private static let syncedAt = Column("d.synced_at", .timestamp)
@@ -44,24 +42,24 @@ enum EReaderDocument {
         })
 
     static let link = RowMutation(type) { arguments, request, document throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchDocument)
-        let book = try InputObject(arguments["input"]).id("bookId", else: Book.noSuchBook)
+        let id = try arguments.id("id", else: .noSuchDocument)
+        let book = try InputObject(arguments["input"]).id("bookId", else: .noSuchBook)
         let (results, outcomes) = try await request.write { pipeline, viewer in
             let outcomes = pipeline.append(linkDocument, .of(viewer.userID, id, book))
             document.append([id], to: &pipeline, for: viewer)
             return outcomes
         }
         if let error = error(results[outcomes].first) { throw error }
-        return try document.only(results.last, orElse: noSuchDocument)
+        return try document.only(results.last, orElse: .noSuchDocument)
     }
 
     static let unlink = RowMutation(type) { arguments, request, document throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchDocument)
+        let id = try arguments.id("id", else: .noSuchDocument)
         let (results, _) = try await request.write { pipeline, viewer in
             pipeline.append(unlinkDocument, .of(viewer.userID, id))
             document.append([id], to: &pipeline, for: viewer)
         }
-        return try document.only(results.last, orElse: noSuchDocument)
+        return try document.only(results.last, orElse: .noSuchDocument)
     }
 
     private static let linkDocument = TypedStatement<String>("SELECT link_document($1, $2, $3)")
@@ -72,8 +70,8 @@ enum EReaderDocument {
     private static func error(_ outcome: String?) -> BookplateError? {
         switch outcome {
         case "DONE": nil
-        case "DOCUMENT": .notFound(noSuchDocument)
-        case "BOOK": .notFound(Book.noSuchBook)
+        case "DOCUMENT": .notFound(.noSuchDocument)
+        case "BOOK": .notFound(.noSuchBook)
         case let outcome: tooMany(outcome) ?? .internalError
         }
     }
@@ -82,13 +80,18 @@ enum EReaderDocument {
     static func tooMany(_ outcome: String?) -> BookplateError? {
         switch outcome {
         case "READS":
-            .badUserInput(field: "bookId", "A book may have at most \(Read.ofBookMax) reads.")
+            limitReached("A book may have at most \(Read.ofBookMax) reads.", Read.ofBookMax)
         case "ENTRIES":
-            .badUserInput(
-                field: "bookId",
-                "A read may have at most \(ProgressEntry.ofReadMax) progress entries. Delete some first."
-            )
+            limitReached(
+                "A read may have at most \(ProgressEntry.ofReadMax) progress entries. Delete some first.",
+                ProgressEntry.ofReadMax)
         default: nil
         }
+    }
+
+    /// The e-reader shows the message without its context.
+    private static func limitReached(_ sentence: String, _ max: Int) -> BookplateError {
+        .badUserInput(
+            field: "bookId", InputProblem(.limitReached, max: Double(max), detail: sentence))
     }
 }

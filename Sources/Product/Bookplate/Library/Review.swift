@@ -2,8 +2,8 @@ import GraphQL
 import GraphQLPostgres
 import Postgres
 
-/// A reader's opinion of a book in the library: a rating, a text, or both. It is kept but hidden while the book's status is
-/// not READ.
+/// A reader's opinion of a book in the library, whatever the status of the book is: a rating, a text, or both. The view
+/// `reader_signals` decides whether the feed learns from the rating.
 enum Review {
     static let id = Column("r.id", .uuid)
     /// The SQL expression of the rating in whole stars. Half stars are rounded up.
@@ -14,7 +14,7 @@ enum Review {
 
     static let type: RowType = RowType(
         name: "Review", table: "reviews r",
-        scope: "r.user_id = $1 AND r.is_visible", id: id,
+        scope: "r.user_id = $1", id: id,
         fields: [
             "id": .column(id),
             "rating": .column(Column(rating, .integer)),
@@ -33,10 +33,7 @@ enum Review {
 
     static let ofBook = RowRelation(
         .one, type, key: Book.id, matching: "r.book_id",
-        from: "reviews r WHERE r.user_id = $1 AND r.book_id = $2",
-        condition: .init(on: [Book.status]) { cells in
-            cells[0].map { $0.elementsEqual(ReadingStatus.read.rawValue.utf8) } ?? false
-        })
+        from: "reviews r WHERE r.user_id = $1 AND r.book_id = $2")
 
     static let ofUser = RowConnection(
         type, key: User.id,

@@ -7,7 +7,7 @@ extension Review {
 
     static let write = RowMutation(type, by: bookID) {
         arguments, request, review throws(BookplateError) in
-        let book = try arguments.id("id", else: Book.noSuchBook)
+        let book = try arguments.id("id", else: .noSuchBook)
         let input = InputObject(arguments["input"])
         let rating = try GivenRating(input)
         let hasSpoilers = input["hasSpoilers"]
@@ -28,23 +28,18 @@ extension Review {
             review.append([book], to: &pipeline, for: viewer)
             return status
         }
-        guard let outcome = results[statusKey].first else { throw .notFound(Book.noSuchBook) }
-        guard outcome.bookIsRead else {
-            throw .badUserInput(
-                field: "id",
-                "Only books with the status READ can be reviewed. Change the book's status first.")
-        }
+        guard let outcome = results[statusKey].first else { throw .notFound(.noSuchBook) }
         guard outcome.isAllowed else {
             throw .badUserInput(
-                field: "stars", "Half stars are not allowed here. Choose 1, 2, 3, 4, or 5 stars.")
+                field: "stars", .init(.halfStarsOff))
         }
         guard outcome.hasContent else { throw noContent }
-        return try review.only(results.last, orElse: Book.noSuchBook)
+        return try review.only(results.last, orElse: .noSuchBook)
     }
 
     private static let noContent = BookplateError.badUserInput(
         field: "rating",
-        "A review needs a rating or a text. To delete a review, use deleteReview.")
+        .init(.emptyReview))
 
     /// The rating in an input object, as `stars` or `rating`.
     struct GivenRating: Equatable {
@@ -63,16 +58,17 @@ extension Review {
             if case .float(let value) = input["stars"] { stars = value }
             switch (rating, stars) {
             case (_?, _?):
-                throw .badUserInput(field: "stars", "Send `rating` or `stars`, not both.")
+                throw .badUserInput(
+                    field: "stars", .init(.conflictingFields, value: "`rating`, `stars`"))
             case (let rating?, nil):
                 guard (1...5).contains(rating) else {
-                    throw .badUserInput(field: "rating", "A rating must be from 1 to 5.")
+                    throw .badUserInput(field: "rating", .init(.outOfRange, min: 1, max: 5))
                 }
                 halfStars = Int32(2 * rating)
             case (nil, let stars?):
                 guard (0.5...5).contains(stars), let number = Int32(exactly: 2 * stars) else {
                     throw .badUserInput(
-                        field: "stars", "Stars must be a multiple of 0.5 from 0.5 to 5.")
+                        field: "stars", .init(.invalidStars, min: 0.5, max: 5))
                 }
                 halfStars = number
             case (nil, nil):
@@ -84,7 +80,7 @@ extension Review {
 
     /// Succeeds even if there is no review, so that clients can retry the mutation.
     static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let bookID = try arguments.id("id", else: Book.noSuchBook)
+        let bookID = try arguments.id("id", else: .noSuchBook)
         let reviews = try await request.write { pipeline, viewer in
             let reviews = pipeline.append(deleteReview, .of(viewer.userID, bookID))
             pipeline.replaceDeckSoon(of: viewer.userID)
@@ -100,32 +96,26 @@ extension Review {
     ]
 
     private struct Outcome: RowDecodable {
-        let bookIsRead: Bool
         /// Whether the rating has whole stars, or the tenant's app has half stars.
         let isAllowed: Bool
         /// Whether the review would have a rating or a text.
         let hasContent: Bool
 
         init?(_ row: inout RowReader) {
-            guard let bookIsRead = row.bool(), let isAllowed = row.bool(),
-                let hasContent = row.bool()
-            else { return nil }
-            self.bookIsRead = bookIsRead
+            guard let isAllowed = row.bool(), let hasContent = row.bool() else { return nil }
             self.isAllowed = isAllowed
             self.hasContent = hasContent
         }
     }
 
-    /// Writes the review if the book's status is READ, the rating is allowed, and the review is not empty. The rating and the
-    /// text are unchanged if the input does not have them (`$6` and `$7` are false), and removed if they are null. A rating in
-    /// whole stars (`$8`) is unchanged, too, if the app shows the stars of the review as this rating. The mark of spoilers is
-    /// unchanged if `$10` is null.
+    /// Writes the review if the rating is allowed and the review is not empty. The rating and the text are unchanged if the input
+    /// does not have them (`$6` and `$7` are false), and removed if they are null. A rating in whole stars (`$8`) is unchanged, too,
+    /// if the app shows the stars of the review as this rating. The mark of spoilers is unchanged if `$10` is null.
     private static let upsert = TypedStatement<Outcome>(
         """
         WITH given AS (
           SELECT
             b.id,
-            b.status = 'READ' AS is_read,
             $4::int IS NULL OR $4 % 2 = 0 OR t.half_stars AS is_allowed,
             CASE
               WHEN $6 AND NOT ($8 AND \(rating) IS NOT DISTINCT FROM $4 / 2) THEN $4::smallint
@@ -141,7 +131,7 @@ extension Review {
           INSERT INTO reviews AS r (user_id, book_id, id, half_stars, text, has_spoilers)
           SELECT $1, id, $3, half_stars, text, has_spoilers
           FROM given
-          WHERE is_read AND is_allowed AND (half_stars IS NOT NULL OR text IS NOT NULL)
+          WHERE is_allowed AND (half_stars IS NOT NULL OR text IS NOT NULL)
           ON CONFLICT (user_id, book_id) DO UPDATE
           SET
             half_stars = excluded.half_stars,
@@ -149,7 +139,7 @@ extension Review {
             has_spoilers = excluded.has_spoilers,
             updated_at = excluded.updated_at
         )
-        SELECT is_read, is_allowed, half_stars IS NOT NULL OR text IS NOT NULL FROM given
+        SELECT is_allowed, half_stars IS NOT NULL OR text IS NOT NULL FROM given
         """)
 
     private static let deleteReview = TypedStatement<UUID>(

@@ -12,6 +12,8 @@ package enum Shelf {
             "id": .column(id),
             "name": .column(Column("s.name", .text)),
             "position": .column(Column("s.position", .integer)),
+            "description": .column(Column("s.description", .text)),
+            "color": .column(Column("s.color", .text)),
             "createdAt": .column(Column("s.created_at", .timestamp)),
             "updatedAt": .column(Column("s.updated_at", .timestamp)),
             "bookCount": .column(

@@ -4,12 +4,14 @@ import Requests
 extension Shelf {
     static let constraints: [String: BookplateError] = [
         "shelves_name": .conflict(
-            "A shelf with this name already exists. Choose another name.", field: "name"),
+            .init(.nameTaken), field: "name"),
         "shelves_pkey": ChosenID.takenError,
-        "shelf_books_user_id_shelf_id_fkey": .notFound(noSuchShelf),
-        "shelf_books_user_id_book_id_fkey": .notFound(Book.noSuchBook),
+        "shelf_books_user_id_shelf_id_fkey": .notFound(.noSuchShelf),
+        "shelf_books_user_id_book_id_fkey": .notFound(.noSuchBook),
+        "shelves_description_check": .badUserInput(
+            field: "description", .init(.tooLong, max: 1_000)),
         "shelves_name_check": .badUserInput(
             field: "name",
-            "A name must have 1 to 100 characters, and no spaces at the start or end."),
+            .init(.tooLong, max: 100)),
     ]
 }

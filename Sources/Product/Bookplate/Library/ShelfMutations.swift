@@ -4,6 +4,7 @@ import Requests
 
 extension Shelf {
     package static let nameCharactersMax = 100
+    static let descriptionCharactersMax = 1_000
     /// The maximum number of shelves in a library. They are limited because lists of shelves have no pages.
     package static let countMax = 500
 
@@ -14,25 +15,26 @@ extension Shelf {
     /// The time limit of a deletion. It is shorter than the server's response timeout.
     private static let deletionTimeout = Duration.seconds(25)
 
-    static let noSuchShelf = "There is no such shelf."
-
     static let create = RowMutation(type) { arguments, request, shelf throws(BookplateError) in
         let input = InputObject(arguments["input"])
         let id = try input.newID()
         let name = try TextInput.line(
             input.text("name") ?? "", field: "name", charactersMax: nameCharactersMax)
+        let description = try description(input)
         let (results, sameNameKey) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, id)
             parameters.append(text: name)
-            pipeline.append(insert, parameters)
             let sameName = pipeline.append(findByName, parameters)
+            parameters.append(text: description)
+            parameters.append(text: input.text("color"), as: .inferred)
+            pipeline.append(insert, parameters)
             shelf.append([id], to: &pipeline, for: viewer)
             return sameName
         }
-        if results.last.count > 0 { return try shelf.only(results.last, orElse: "") }
+        if results.last.count > 0 { return try shelf.only(results.last, orElse: .noSuchShelf) }
         if let other = results[sameNameKey].first {
             throw .conflict(
-                "A shelf named “\(name)” already exists. Choose another name.",
+                .init(.nameTaken, value: name),
                 id: other.description, field: "name")
         }
         let isTaken = try await request.read { pipeline, viewer in
@@ -40,22 +42,28 @@ extension Shelf {
         }
         if isTaken.first == true { throw ChosenID.takenError }
         throw .badUserInput(
-            field: "input", "A library has at most \(countMax) shelves. Delete one first.")
+            field: "input", .init(.limitReached, max: countMax))
     }
 
     static let update = RowMutation(type) { arguments, request, shelf throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchShelf)
+        let id = try arguments.id("id", else: .noSuchShelf)
         let input = InputObject(arguments["input"])
         let name: String? =
             try input.isGiven("name")
             ? TextInput.line(
                 input.text("name") ?? "", field: "name", charactersMax: nameCharactersMax) : nil
+        let description = try description(input)
         let position = try input.isGiven("position") ? input.index("position") : nil
         let results: PipelineResults
         do throws(BookplateError) {
             (results, _) = try await request.write { pipeline, viewer in
-                if let name {
-                    pipeline.append(rename, nameParameters(viewer, id, name))
+                if name != nil || input.isGiven("description") || input.isGiven("color") {
+                    var parameters = nameParameters(viewer, id, name)
+                    parameters.append(bool: input.isGiven("description"))
+                    parameters.append(text: description)
+                    parameters.append(bool: input.isGiven("color"))
+                    parameters.append(text: input.text("color"), as: .inferred)
+                    pipeline.append(change, parameters)
                 }
                 if let position {
                     var parameters = Parameters.of(viewer.userID, id)
@@ -64,19 +72,26 @@ extension Shelf {
                 }
                 shelf.append([id], to: &pipeline, for: viewer)
             }
-        } catch .conflict(let message, id: nil, let field) {
+        } catch .conflict(_, id: nil, let field) {
             // Look up the shelf with the same name only after the unique constraint has failed.
             let others = try await request.read { pipeline, viewer in
                 pipeline.append(findByName, nameParameters(viewer, id, name))
             }
-            throw .conflict(message, id: others.first?.description, field: field)
+            throw .conflict(
+                .init(.nameTaken, value: name ?? ""), id: others.first?.description, field: field)
         }
-        return try shelf.only(results.last, orElse: noSuchShelf)
+        return try shelf.only(results.last, orElse: .noSuchShelf)
+    }
+
+    private static func description(_ input: InputObject) throws(BookplateError) -> String? {
+        try TextInput.optional(
+            input.text("description"), field: "description",
+            charactersMax: descriptionCharactersMax)
     }
 
     /// Succeeds even if there is no such shelf, so that clients can retry the mutation.
     static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchShelf)
+        let id = try arguments.id("id", else: .noSuchShelf)
         let input = InputObject(arguments["input"])
         let books = input.text("books") ?? "KEEP"
         var target: UUID?
@@ -84,13 +99,16 @@ extension Shelf {
             guard input.text("moveTo") != nil else {
                 throw .badUserInput(
                     field: "moveTo",
-                    "`moveTo` is missing: send the id of the shelf that the books move to.")
+                    .init(.required))
             }
             let moveTo = try input.id(
-                "moveTo", else: "There is no such shelf to move the books to.")
+                "moveTo", else: .noSuchShelf)
             guard moveTo != id else {
                 throw .badUserInput(
-                    field: "moveTo", "Books cannot be moved to the shelf that is being deleted.")
+                    field: "moveTo",
+                    .init(
+                        .invalidChoice,
+                        detail: "Books cannot be moved to the shelf that is being deleted."))
             }
             target = moveTo
         }
@@ -128,7 +146,11 @@ extension Shelf {
         guard count <= deletedBooksMax else {
             throw .badUserInput(
                 field: "books",
-                "At most \(deletedBooksMax) books can be deleted with their shelf. Delete some of them first."
+                .init(
+                    .tooMany, max: Double(deletedBooksMax),
+                    detail:
+                        "The shelf has too many books to delete them with it. Keep them, or delete some first."
+                )
             )
         }
         return 1 + count / deletedBooksPerStatement
@@ -157,8 +179,8 @@ extension Shelf {
     /// Adds a shelf at the end. Does nothing if the id or the name is taken, or if the library is full.
     private static let insert = Statement(
         """
-        INSERT INTO shelves (user_id, id, name, position)
-        SELECT $1, $2, $3, coalesce(max(position) + 1, 0)
+        INSERT INTO shelves (user_id, id, name, position, description, color)
+        SELECT $1, $2, $3, coalesce(max(position) + 1, 0), $4, $5::label_color
         FROM shelves
         WHERE user_id = $1
         HAVING count(*) < \(countMax) AND NOT (\(isTaken))
@@ -173,11 +195,20 @@ extension Shelf {
         WHERE user_id = $1 AND lower(name) = lower($3) AND id <> $2
         """)
 
-    private static let rename = Statement(
+    /// Changes the name if `$3` is not null, the description if `$4` is true, and the color if `$6` is true.
+    private static let change = Statement(
         """
         UPDATE shelves
-        SET name = $3, updated_at = now()
-        WHERE user_id = $1 AND id = $2 AND name <> $3
+        SET name = coalesce($3, name),
+          description = CASE WHEN $4 THEN $5 ELSE description END,
+          color = CASE WHEN $6 THEN $7::label_color ELSE color END,
+          updated_at = now()
+        WHERE user_id = $1 AND id = $2
+          AND (
+            name <> coalesce($3, name)
+            OR ($4 AND description IS DISTINCT FROM $5)
+            OR ($6 AND color IS DISTINCT FROM $7::label_color)
+          )
         """)
 
     /// Moves a shelf to a position, or to the end if the position is beyond it. The other shelves keep their order,

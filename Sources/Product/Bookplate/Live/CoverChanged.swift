@@ -23,7 +23,7 @@ struct CoverChanged: SubscriptionLoader {
             let watch = request.services.hub.watchLibrary(of: try request.caller().userID)
             var book: UUID?
             if arguments["bookId"]?.string != nil {
-                let id = try arguments.id("bookId", else: Book.noSuchBook)
+                let id = try arguments.id("bookId", else: .noSuchBook)
                 try await request.requireBook(id)
                 book = id
             }

@@ -2,6 +2,7 @@ import GraphQL
 import Logging
 import Postgres
 import Requests
+import Telemetry
 
 /// Publishes the events of the outbox to a broker: each at least once, and the events of one user in order.
 ///
@@ -61,9 +62,12 @@ package final class EventPublisher: Sendable {
     package func run() async {
         let watch = hub.watchOutbox()
         var broker: Broker?
+        var failure = RepeatedFailure()
         while !Task.isCancelled {
             do {
-                if try await publish(&broker) { continue }
+                let mayHaveMore = try await publish(&broker)
+                failure.end()
+                if mayHaveMore { continue }
                 await watch.signal.wait(atMost: Self.pollInterval)
                 // Wait for the notifications that follow closely. The signal is set for every change of every library, and most
                 // changes write no event.
@@ -71,8 +75,10 @@ package final class EventPublisher: Sendable {
             } catch is CancellationError {
                 break
             } catch {
-                logger.warning(
-                    "cannot publish events, trying again", metadata: ["reason": "\(error)"])
+                if failure.isToBeLogged("\(error)") {
+                    logger.warning(
+                        "cannot publish events, trying again", metadata: ["reason": "\(error)"])
+                }
                 await broker?.close()
                 broker = nil
                 // Another server may be able to reach the broker.

@@ -17,12 +17,12 @@ struct ImportProgress: SubscriptionLoader {
         func source(
             _ arguments: ArgumentValues, in request: RequestContext
         ) async throws(BookplateError) -> any EventSource {
-            let id = try arguments.id("id", else: Import.noSuchImport)
+            let id = try arguments.id("id", else: .noSuchImport)
             let watch = request.services.hub.watchLibrary(of: try request.caller().userID)
             let states = try await request.readWithRetry { pipeline, viewer in
                 pipeline.append(State.query, .of(viewer.userID, id))
             }
-            guard !states.isEmpty else { throw .notFound(Import.noSuchImport) }
+            guard !states.isEmpty else { throw .notFound(.noSuchImport) }
             return Source(request, watch, id)
         }
 

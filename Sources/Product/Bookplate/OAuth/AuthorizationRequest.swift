@@ -22,7 +22,7 @@ enum AuthorizationRequest {
         if let chosen = input["scopes"]?.list?.compactMap(\.string) {
             guard !chosen.isEmpty else {
                 throw .badUserInput(
-                    field: "scopes", "Allow at least one scope, or deny the request.")
+                    field: "scopes", .init(.empty))
             }
             scopes = Set(chosen).sorted()
         }
@@ -34,7 +34,7 @@ enum AuthorizationRequest {
     }
 
     private static let notFound = BookplateError.notFound(
-        "There is no request with this code. Check the code, or start again in the other app: a code is valid for ten minutes."
+        .noSuchAuthorization
     )
 
     /// Finds a request by its code. A user can try only a few wrong codes per minute, so codes cannot be guessed.
@@ -76,10 +76,10 @@ enum AuthorizationRequest {
             decided.scopes = scopes ?? found.scopes
             return decided.object
         case "FOREIGN":
-            throw .badUserInput(field: "scopes", "Allow only scopes for which the app has asked.")
+            throw .badUserInput(field: "scopes", .init(.scopeNotRequested))
         case "DECIDED":
             throw .conflict(
-                "The request was denied, or the app has got its access. Use revokeAuthorizedApp to end that."
+                .init(.alreadyDecided)
             )
         case "GONE": throw notFound
         default: throw .internalError

@@ -31,7 +31,7 @@ enum AuthorizedApp {
 
     /// Succeeds even if there is no such app, so that clients can retry the mutation.
     static let revoke = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: "There is no such app.")
+        let id = try arguments.id("id", else: .noSuchApp)
         try await request.write { pipeline, viewer in
             pipeline.append(delete, .of(viewer.userID, id))
         }

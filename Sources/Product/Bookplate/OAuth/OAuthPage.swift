@@ -128,7 +128,7 @@ struct OAuthPage {
     }
 
     /// Replaces all placeholders in one pass, so braces in a name are not a placeholder.
-    private static func fill(
+    static func fill(
         _ text: String, _ names: [String: String], _ insert: (String) -> String
     ) -> String {
         var result = ""

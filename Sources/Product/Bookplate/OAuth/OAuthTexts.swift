@@ -44,21 +44,11 @@ struct OAuthTexts: Sendable {
     static let all = [english, german, french, spanish, japanese]
 
     /// Returns the texts in the language with the highest weight in a header `Accept-Language`.
-    ///
-    /// Spec: RFC 9110, section 12.5.4
     static func preferred(by header: String?) -> OAuthTexts {
-        var best: (texts: OAuthTexts, weight: Double)?
-        for entry in (header ?? "").prefix(1_000).split(separator: ",").prefix(50) {
-            let parts = entry.split(separator: ";").map { $0.filter { $0 != " " } }
-            guard let tag = parts.first?.lowercased().prefix(while: { $0 != "-" }),
-                let texts = all.first(where: { $0.language == tag })
-            else { continue }
-            let weight =
-                parts.dropFirst().first { $0.hasPrefix("q=") }
-                .map { Double($0.dropFirst(2)) ?? 0 } ?? 1
-            if weight > best?.weight ?? 0 { best = (texts, weight) }
+        for language in ReaderLanguages.accepted(header) {
+            if let texts = all.first(where: { $0.language == language }) { return texts }
         }
-        return best?.texts ?? english
+        return english
     }
 
     static let english = OAuthTexts(

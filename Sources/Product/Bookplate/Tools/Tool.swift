@@ -124,7 +124,7 @@ extension BookplateSchema {
     /// Returns the tool of the first operation of a document; nil if the document is not valid, or if tools cannot run the operation.
     func tool(ofDocument text: [UInt8], limits: RequestLimits) async -> Tool? {
         let cache = DocumentCache(schema: schema, resolvers: resolvers, limits: limits)
-        guard let document = try? cache.document(text),
+        guard let document = try? await cache.document(text),
             let first = try? await document.scopes().first
         else { return nil }
         return Tool(first.operation, scopes: first.scopes, of: document.document, in: schema)

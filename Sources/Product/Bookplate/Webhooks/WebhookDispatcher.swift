@@ -2,6 +2,7 @@ import JobQueue
 import Logging
 import Postgres
 import Requests
+import Telemetry
 
 /// Turns changes and cover events into deliveries, and enqueues the jobs that send them. Several servers can do this at the same
 /// time.
@@ -31,14 +32,19 @@ package final class WebhookDispatcher: Sendable {
     /// Dispatches events until the task is cancelled.
     package func run() async {
         let watch = hub.watchOutbox()
+        var failure = RepeatedFailure()
         while !Task.isCancelled {
             do throws(PostgresError) {
-                if try await dispatch() == 0 { await watch.signal.wait(atMost: Self.pollInterval) }
+                let users = try await dispatch()
+                failure.end()
+                if users == 0 { await watch.signal.wait(atMost: Self.pollInterval) }
                 try? await Task.sleep(for: Self.gatheringDelay)
             } catch {
-                logger.warning(
-                    "cannot collect the events of webhooks, trying again",
-                    metadata: ["reason": "\(error)"])
+                if failure.isToBeLogged("\(error)") {
+                    logger.warning(
+                        "cannot collect the events of webhooks, trying again",
+                        metadata: ["reason": "\(error)"])
+                }
                 try? await Task.sleep(for: Self.retryInterval)
             }
         }

@@ -79,7 +79,11 @@ struct DocumentText {
 extension RequestErrors {
     package static func badInput(_ message: String) -> RequestErrors {
         RequestErrors([
-            GraphQLError(message, extensions: [.init("code", .string("BAD_USER_INPUT"))])
+            GraphQLError(
+                message,
+                extensions: [
+                    .init("code", .string("BAD_USER_INPUT")), ErrorReason.invalidRequest,
+                ])
         ])
     }
 

@@ -3,7 +3,7 @@
 package enum ChosenID {
     /// The error for an id that identifies another object.
     package static let takenError = BookplateError.conflict(
-        "This ID belongs to another object. Choose a new UUID, or omit the ID.", field: "id")
+        .init(.idTaken), field: "id")
 
     /// Returns the SQL condition that the id `$2` is that of the user `$1`, of a card, or of a row of the user in one of the
     /// tables.

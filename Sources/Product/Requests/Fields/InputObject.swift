@@ -22,33 +22,33 @@ package struct InputObject {
     package func newID() throws(BookplateError) -> UUID {
         guard let text = text("id") else { return .version7() }
         guard let id = UUID(text) else {
-            throw .badUserInput(field: "id", "The ID must be a UUID. Omit it to get a new one.")
+            throw .badUserInput(field: "id", .init(.invalidID))
         }
         return id
     }
 
     /// Returns a required ID.
     ///
-    /// - Throws: `.notFound(message)` for a text that is not a UUID, as for an unknown ID.
-    package func id(_ name: String, else message: String) throws(BookplateError) -> UUID {
-        guard let id = text(name).flatMap({ UUID($0) }) else { throw .notFound(message) }
+    /// - Throws: `.notFound(reason)` for a text that is not a UUID, as for an unknown ID.
+    package func id(_ name: String, else reason: ErrorReason) throws(BookplateError) -> UUID {
+        guard let id = text(name).flatMap({ UUID($0) }) else { throw .notFound(reason) }
         return id
     }
 
     /// Returns a list of IDs without duplicates; nil if the field is absent or null.
     ///
-    /// - Throws: `.badUserInput` for more than `max` IDs, and `.notFound(message)` for a text that is not a UUID, as for an unknown
+    /// - Throws: `.badUserInput` for more than `max` IDs, and `.notFound(reason)` for a text that is not a UUID, as for an unknown
     ///   ID.
     package func ids(
-        _ name: String, max: Int, else message: String
+        _ name: String, max: Int, else reason: ErrorReason
     ) throws(BookplateError) -> [UUID]? {
         guard let list = value[name]?.list else { return nil }
         guard list.count <= max else {
-            throw .badUserInput(field: name, "At most \(max) IDs are allowed.")
+            throw .badUserInput(field: name, .init(.tooMany, max: max))
         }
         var ids: [UUID] = []
         for item in list {
-            guard let id = item.string.flatMap({ UUID($0) }) else { throw .notFound(message) }
+            guard let id = item.string.flatMap({ UUID($0) }) else { throw .notFound(reason) }
             if !ids.contains(id) { ids.append(id) }
         }
         return ids
@@ -59,7 +59,7 @@ package struct InputObject {
     /// - Throws: `.badUserInput` for any other value, and if the field is absent or null.
     package func index(_ name: String) throws(BookplateError) -> Int32 {
         guard let value = value[name]?.int.flatMap({ Int32(exactly: $0) }), value >= 0 else {
-            throw .badUserInput(field: name, "Send a whole number of at least 0.")
+            throw .badUserInput(field: name, .init(.outOfRange, min: 0, max: Int(Int32.max)))
         }
         return value
     }
@@ -68,9 +68,9 @@ package struct InputObject {
 extension ArgumentValues {
     /// Returns the argument as an ID.
     ///
-    /// - Throws: `.notFound(message)` for a text that is not a UUID, as for an unknown ID.
-    package func id(_ name: String, else message: String) throws(BookplateError) -> UUID {
-        guard let id = self[name]?.string.flatMap({ UUID($0) }) else { throw .notFound(message) }
+    /// - Throws: `.notFound(reason)` for a text that is not a UUID, as for an unknown ID.
+    package func id(_ name: String, else reason: ErrorReason) throws(BookplateError) -> UUID {
+        guard let id = self[name]?.string.flatMap({ UUID($0) }) else { throw .notFound(reason) }
         return id
     }
 }

@@ -35,17 +35,20 @@ package struct PlainMutation: FieldLoader {
     let shape: RowRelation.Shape
     /// Whether callers need not be signed in.
     let isPublic: Bool
+    /// Whether the call may run at the same time as other fields. Only for fields of `Query`.
+    let isConcurrent: Bool
     let perform:
         @Sendable (ArgumentValues, RequestContext) async throws(BookplateError) -> [PlainObject]
 
     package init(
-        _ shape: RowRelation.Shape, isPublic: Bool = false,
+        _ shape: RowRelation.Shape, isPublic: Bool = false, isConcurrent: Bool = false,
         _ perform:
             @escaping @Sendable (ArgumentValues, RequestContext) async throws(BookplateError)
             -> [PlainObject]
     ) {
         self.shape = shape
         self.isPublic = isPublic
+        self.isConcurrent = isConcurrent
         self.perform = perform
     }
 
@@ -64,7 +67,7 @@ package struct PlainMutation: FieldLoader {
                 return .list(of: batch)
             }
         }
-        return PreparedCall(isPublic: isPublic, call)
+        return PreparedCall(isPublic: isPublic, isConcurrent: isConcurrent, call)
     }
 }
 

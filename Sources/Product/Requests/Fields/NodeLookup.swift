@@ -40,7 +40,7 @@ package struct NodeLookup: FieldLoader {
                 ? arguments["ids"]?.list?.map { $0.string ?? "" } ?? []
                 : [arguments["id"]?.string ?? ""]
             guard texts.count <= NodeLookup.idsMax else {
-                throw .badUserInput(field: "ids", "At most \(NodeLookup.idsMax) IDs are allowed.")
+                throw .badUserInput(field: "ids", .init(.tooMany, max: NodeLookup.idsMax))
             }
             let ids = texts.map { UUID($0) }
             let known = ids.compactMap { $0 }

@@ -64,9 +64,9 @@ package struct RowsByID: Sendable {
 
     /// Returns the only row, for a field with one parent.
     ///
-    /// - Throws: `.notFound(message)` if there is no row.
-    package func only(_ rows: Rows, orElse message: String) throws(BookplateError) -> Children {
-        guard rows.count > 0 else { throw .notFound(message) }
+    /// - Throws: `.notFound(reason)` if there is no row.
+    package func only(_ rows: Rows, orElse reason: ErrorReason) throws(BookplateError) -> Children {
+        guard rows.count > 0 else { throw .notFound(reason) }
         return Children(
             slots: [.object(group: 0, index: 0)], groups: [.init(RowBatch(rows, layout))])
     }

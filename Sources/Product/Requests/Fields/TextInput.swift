@@ -9,7 +9,7 @@ package enum TextInput {
     ) throws(BookplateError) -> String {
         let trimmed = try self.text(text, field: field, charactersMax: charactersMax)
         guard !trimmed.isEmpty else {
-            throw .badUserInput(field: field, "\(name(field)) may not be empty.")
+            throw .badUserInput(field: field, .init(.empty))
         }
         return trimmed
     }
@@ -33,7 +33,7 @@ package enum TextInput {
             throw tooLong(field, charactersMax)
         }
         guard !text.utf8.contains(0) else {
-            throw .badUserInput(field: field, "\(name(field)) contains a NUL character.")
+            throw .badUserInput(field: field, .init(.invalidCharacter))
         }
         let scalars = text.unicodeScalars
         guard scalars.contains(where: isVisible),
@@ -57,18 +57,6 @@ package enum TextInput {
     }
 
     private static func tooLong(_ field: String, _ charactersMax: Int) -> BookplateError {
-        .badUserInput(
-            field: field, "\(name(field)) may have at most \(charactersMax) characters.")
-    }
-
-    /// Returns the name of a field for messages: `Display name` for `displayName`.
-    private static func name(_ field: String) -> String {
-        var name = ""
-        for character in field.split(separator: ".").last ?? "" {
-            name +=
-                character.isUppercase && !name.isEmpty
-                ? " \(character.lowercased())" : "\(character)"
-        }
-        return name.prefix(1).uppercased() + name.dropFirst()
+        .badUserInput(field: field, .init(.tooLong, max: charactersMax))
     }
 }

@@ -52,7 +52,7 @@ package final class RequestCharges: Sendable {
     /// Charges the price of a request, also of a client that is not signed in.
     ///
     /// - Throws: `.rateLimited`, and charges nothing, if there are not enough units.
-    func admit(_ units: Int) throws(BookplateError) {
+    package func admit(_ units: Int) throws(BookplateError) {
         guard units > 0 else { return }
         let viewer = state.withLock { $0.viewer }
         let limit = rates.take(

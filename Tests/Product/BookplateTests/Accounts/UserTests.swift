@@ -47,6 +47,10 @@ import Testing
             (["displayName": "a\u{0}"], "displayName"),
             (["preferredGenres": ["Cookery", "Swords"]], "preferredGenres"),
             (["preferredGenres": .list(Array(repeating: "Horror", count: 51))], "preferredGenres"),
+            (["languages": ["es", "Klingonish"]], "languages"),
+            (["languages": ["und"]], "languages"),
+            (["languages": ["es\u{0}"]], "languages"), (["languages": [""]], "languages"),
+            (["languages": .list(Array(repeating: "es", count: 11))], "languages"),
         ] as [(Value, String)])
     func badInputIsRejected(input: Value, field: String) async throws {
         let reader = try await Self.app().makeReader()

@@ -73,13 +73,24 @@ import Testing
             return
         }
         let errors: [BookplateError] = [
-            .unauthenticated, .forbidden(""), .notFound(""), .badUserInput(field: "", ""),
-            .conflict(""),
-            .rateLimited(retryAfterSeconds: 1), .payloadTooLarge(""), .unsupportedImage(""),
-            .resetRequired(cursor: ""), .upstreamUnavailable(""), .internalError,
-            .quotaExceeded(""), .serviceUnavailable(retryAfterSeconds: 1),
+            .unauthenticated, .forbidden(""), .notFound(.noSuchBook),
+            .badUserInput(field: "", .init(.empty)), .conflict(.init(.idTaken)),
+            .rateLimited(retryAfterSeconds: 1), .payloadTooLarge(.init(.fileTooLarge)),
+            .unsupportedImage(.init(.invalidImage)), .resetRequired(cursor: ""),
+            .upstreamUnavailable(.init(.sourcesUnavailable)), .internalError,
+            .quotaExceeded(.init(.guestBooks)), .serviceUnavailable(retryAfterSeconds: 1),
         ]
         #expect(Set(values.map(\.name)).isSuperset(of: errors.map(\.code)))
+    }
+
+    @Test func errorReasonsAreTheValuesOfTheEnum() throws {
+        let schema = try BookplateSchema(sdl: BookplateSchema.text).schema
+        guard case .enumeration(let values) = schema.type(named: "ErrorReason")?.kind else {
+            Issue.record("ErrorReason is not an enum")
+            return
+        }
+        let reasons = ErrorReason.allCases.map(\.rawValue)
+        #expect(values.map(\.name) == reasons + [ErrorReason.invalidRequest.value.string ?? ""])
     }
 
     @Test func everyFieldHasAResolver() throws {

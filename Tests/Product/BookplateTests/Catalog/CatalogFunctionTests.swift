@@ -43,6 +43,11 @@ import Testing
             description:
                 "In the desert the crew of a ship is looking for a treasure of the pharaohs.",
             isTrue: false),
+        Edition(
+            language: "es", title: "Fahrenheit 451", publisher: "Plaza & Janés",
+            description:
+                "A bookburner official in a future fascist state finds out books are a vital part of it.",
+            isTrue: false),
         // The same without an ISBN.
         Edition(language: "es", isbn: nil, title: "The Hobbit", isTrue: false),
         Edition(
@@ -67,7 +72,9 @@ import Testing
         Edition(language: "de", title: "Frühstück mit Kängurus", isTrue: true),
         Edition(language: "fr", title: "La chute", isTrue: true),
         Edition(language: "la", title: "Harrius Potter et Philosophi Lapis", isTrue: true),
-        Edition(language: "ar", title: "حوجن", isTrue: true),
+        Edition(
+            language: "ar", title: "حوجن", description: "The love story of a jinn and a girl.",
+            isTrue: true),
         // An ISBN of another country, or none and no sign of English.
         Edition(language: "es", isbn: "9788401336560", title: "Fahrenheit 451", isTrue: true),
         Edition(language: "pt", isbn: nil, title: "Aleph", isTrue: true),

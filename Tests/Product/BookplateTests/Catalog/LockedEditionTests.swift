@@ -1,6 +1,7 @@
 import BookSources
 import GraphQL
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

@@ -57,6 +57,8 @@ import Testing
             ),
             ("pride and qqqqqqqqq prejudice", "Pride and Prejudice", ["qqqqqqqqq"]),
             ("hamlet qqqqqqqqq xxxxxxxxx", "Hamlet", ["qqqqqqqqq", "xxxxxxxxx"]),
+            // Titles beside a word that says what to do with a book.
+            ("dune pdf", "Dune", ["pdf"]), ("read dune", "Dune", ["read"]),
             ("dune", "Dune", []), ("dnue", "Dune", []),
             ("pride prejudise", "Pride and Prejudice", []),
             ("978-0-7475-3849-3", nil, []), ("qqqqqqqqq", nil, []),
@@ -120,6 +122,98 @@ import Testing
             Self.search, ["query": .string(query), "first": 5])
         #expect(response["search", "nodes", 0, "title"]?.string == first, "\(response.json)")
         #expect(response["search", "droppedWords"] == [])
+    }
+
+    @Test(arguments: ["lotr frost", "frost lotr"])
+    func aliasesAreNotDropped(query: String) async throws {
+        let response = try await Self.app().makeReader().execute(
+            Self.search, ["query": .string(query), "first": 5])
+        #expect(
+            response["search", "nodes", 0, "title"] == "The Lord of the Rings", "\(response.json)")
+        #expect(response["search", "droppedWords"] == ["frost"])
+    }
+
+    /// Fewer results are better than unrelated ones.
+    @Test(
+        arguments: [
+            (
+                "hp 4",
+                ["Harry Potter and the Goblet of Fire", "Harry Potter Boxed Set, Books 1-4"]
+            ),
+            (
+                "harry potter 4",
+                ["Harry Potter and the Goblet of Fire", "Harry Potter Boxed Set, Books 1-4"]
+            ), ("lotr 2", ["The Two Towers"]),
+        ] as [(String, [Value])])
+    func nothingUnrelatedFollowsTheNumberOfAVolume(query: String, titles: [Value]) async throws {
+        let response = try await Self.app().makeReader().execute(
+            Self.search, ["query": .string(query), "first": 20])
+        #expect(response["search", "nodes"]?.values(of: "title") == titles, "\(response.json)")
+    }
+
+    private static let titleApp = Shared {
+        try await TestApp.start(
+            catalog: [
+                ("Fire Star", "Chris d'Lacey", 13_000), ("Firestarter", "Stephen King", 142_000),
+                ("9-11", "Noam Chomsky", 3_000), ("911 Calls", "Lee Holt", 9_000),
+                ("Tai-Pan", "James Clavell", 34_000),
+                ("America (The Book)", "Jon Stewart", 75_000),
+                ("The Jungle", "Upton Sinclair", 110_000),
+                ("The Jungle Book", "Rudyard Kipling", 84_000),
+                ("Ham on Rye", "Charles Bukowski", 54_000),
+                ("Hamlet", "William Shakespeare", 516_000), ("Home", "Toni Morrison", 14_000),
+                ("Homegoing", "Yaa Gyasi", 80_000), ("Olivia", "Ian Falconer", 51_000),
+                ("Delirium", "Lauren Oliver", 256_000), ("Orlando", "Virginia Woolf", 40_000),
+                ("Robinson Crusoe", "Daniel Defoe\",\"Virginia Woolf", 178_000),
+                ("The Brothers Karamazov", "Fyodor Dostoevsky", 305_000),
+                ("Angels & Demons", "Dan Brown", 2_000_000),
+            ].map { title, author, readers in
+                #"{"title":"\#(title)","authors":["\#(author)"],"ratingsCount":\#(readers)}"#
+            })
+    }
+
+    @Test(
+        arguments: [
+            // With and without spaces.
+            ("firestar", "Fire Star", []), ("fire star", "Fire Star", []), ("911", "9-11", []),
+            ("taipan", "Tai-Pan", []),
+            // Words that are not of the title.
+            ("the tai-pan book", "Tai-Pan", ["the", "book"]),
+            ("read the jungle", "The Jungle", ["read"]),
+            ("the jungle book", "The Jungle Book", []), ("jungle book", "The Jungle Book", []),
+            // The beginning of a title: the best-known one, unless it is a title.
+            ("ham", "Hamlet", []), ("home", "Home", []), ("homeg", "Homegoing", []),
+            // Incomplete and misspelled titles and names of authors.
+            ("bro", "The Brothers Karamazov", []), ("brown", "Angels & Demons", []),
+            ("olivra", "Olivia", []),
+            // An author's own books come before contributions.
+            ("virginia woolf", "Orlando", []), ("woolf", "Orlando", []),
+        ] as [(String, String, [Value])])
+    func titlesAreFoundAsTheyAreTyped(
+        query: String, first: String, dropped: [Value]
+    ) async throws {
+        let response = try await Self.titleApp().makeReader().execute(
+            Self.search, ["query": .string(query), "first": 5])
+        #expect(response["search", "nodes", 0, "title"]?.string == first, "\(response.json)")
+        #expect(response["search", "droppedWords"] == .list(dropped), "\(response.json)")
+    }
+
+    /// There are many titles that are similar words, and better-known titles that begin with it.
+    @Test func aTitleIsFoundBesideManySimilarOnes() async throws {
+        var books: [(title: String, readers: Int)] = [("Rose", 500)]
+        for n in 1...30 {
+            books += [("Roses", n), ("Prose", n), ("Roser", n)]
+        }
+        for n in 1...200 {
+            books.append(("The Rose Garden \(n)", 1000 + n))
+        }
+        let app = try await TestApp.start(
+            catalog: books.enumerated().map { index, book in
+                #"{"title":"\#(book.title)","authors":["Author \#(index)"],"ratingsCount":\#(book.readers)}"#
+            })
+        let response = try await app.makeReader().execute(
+            Self.search, ["query": "rose", "first": 5])
+        #expect(response["search", "nodes", 0, "title"]?.string == "Rose", "\(response.json)")
     }
 
     @Test func theOperatorEditsAliases() async throws {

@@ -140,9 +140,12 @@ import Testing
         let reader = try await TestApp.start(catalog: Self.two).makeReader()
         let found = try await reader.requireValue(
             "{ search(query: \"le guin\") { nodes { isbn13 } } }", .null, "search", "nodes")
-        #expect(
-            found.list?.compactMap { $0["isbn13"]?.string }.sorted()
-                == [901, 903, 904].map { TestCatalog.isbn($0) }.sorted())
+        // Either record of the first work matches as well.
+        let isbns = found.list?.compactMap { $0["isbn13"]?.string } ?? []
+        let allowed = [[901, 903, 904], [902, 903, 904]].map { numbers in
+            Set(numbers.map { TestCatalog.isbn($0) })
+        }
+        #expect(isbns.count == 3 && allowed.contains(Set(isbns)), "\(isbns)")
         // An ISBN is a search for the edition.
         #expect(
             try await reader.requireValue(

@@ -5,6 +5,7 @@ import HTTPFetch
 import LoopbackHTTP
 import ObjectStorage
 import Synchronization
+import TestBasics
 import TestSupport
 
 @testable import Bookplate

@@ -4,6 +4,7 @@ import HTTPFetch
 import LoopbackHTTP
 import ObjectStorage
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

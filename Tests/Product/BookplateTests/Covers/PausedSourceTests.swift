@@ -5,6 +5,7 @@ import JobQueue
 import LoopbackHTTP
 import Postgres
 import Synchronization
+import TestBasics
 import TestSupport
 import Testing
 

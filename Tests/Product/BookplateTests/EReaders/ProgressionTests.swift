@@ -1,6 +1,7 @@
 import Basics
 import GraphQL
 import Identity
+import TestBasics
 import TestSupport
 import Testing
 

@@ -11,7 +11,7 @@ import Testing
     private static let absent = "0198c0de-0000-7000-8000-00000000dead"
 
     /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, `$note`, `$token`, `$document`,
-    /// `$identity`, `$app`, or `$user` of another user. `$myShelf` and
+    /// `$identity`, `$app`, `$link`, or `$user` of another user. `$myShelf` and
     /// `$myBook` belong to the caller.
     static let operations = [
         "query($shelf: ID!) { shelf(id: $shelf) { id name bookCount books { totalCount } } }",
@@ -100,6 +100,11 @@ import Testing
         "mutation($note: ID!) { deleteNote(id: $note) { id book { id } } }",
         "mutation($token: ID!) { revokeAccessToken(id: $token) { id } }",
         "mutation($app: ID!) { revokeAuthorizedApp(id: $app) { id } }",
+        "mutation($link: ID!) { revokeSharedLink(id: $link) { id } }",
+        "mutation($shelf: ID!) { createSharedLink(input: {item: {shelfId: $shelf}}) { kind } }",
+        "mutation($review: ID!) { createSharedLink(input: {item: {reviewId: $review}}) { kind } }",
+        "mutation($note: ID!) { createSharedLink(input: {item: {noteId: $note}}) { kind } }",
+        "mutation($link: ID!) { createSharedLink(input: {id: $link, item: {year: 2020}}) { id kind } }",
         "mutation($identity: ID!) { unlinkIdentity(id: $identity) { identities { provider } } }",
         #"mutation($token: ID!) { createAccessToken(input: {id: $token, name: "Mine", scopes: [PROGRESS]}) { token { id name } } }"#,
         "mutation($document: ID!, $myBook: ID!) { linkEreaderDocument(id: $document, input: {bookId: $myBook}) { id title } }",
@@ -129,7 +134,7 @@ import Testing
             "user": victim.reader.id, "session": victim.session, "read": victim.read,
             "entry": victim.entry, "goal": victim.goal, "note": victim.note,
             "token": victim.token, "document": victim.document, "identity": victim.identity,
-            "app": victim.app,
+            "app": victim.app, "link": victim.link,
         ]
         let absent = foreign.mapValues { _ in Value.string(Self.absent) }
         let seen = try await execute(operation, foreign)

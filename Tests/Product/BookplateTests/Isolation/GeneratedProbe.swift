@@ -84,7 +84,7 @@ struct Literals {
         switch schema.type(named: type.namedType)?.kind {
         case .enumeration(let values): return values.first?.name ?? ""
         case .inputObject(let input):
-            if input.isOneOf, let field = input.fields.last {
+            if input.isOneOf, let field = input.fields.last, idPath?.isEmpty != false {
                 return "{\(field.name): \(literal(field.type, named: field.name))}"
             }
             let fields = input.fields.compactMap { field -> String? in

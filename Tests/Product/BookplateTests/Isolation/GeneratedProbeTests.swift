@@ -56,6 +56,7 @@ import Testing
             paths.isSuperset(of: [
                 "node.id", "nodes.ids", "moveBook.input.to", "createBook.input.shelfIds",
                 "createBooks.inputs.cardId", "recordSwipes.inputs.cardId",
+                "createSharedLink.input.item.shelfId",
             ]))
         #expect(Self.probes.count >= 25)
     }

@@ -18,10 +18,17 @@ struct IsolationFixture {
     let document: Value
     let identity: Value
     let app: Value
+    let link: Value
 
     @discardableResult
     static func fill(_ reader: TestReader) async throws -> IsolationFixture {
         let shelf = try await reader.makeShelf("Secret shelf")
+        _ = try await reader.execute(
+            """
+            mutation($id: ID!) {
+              updateShelf(id: $id, input: {description: "Secret text", color: RED}) { id }
+            }
+            """, ["id": shelf])
         let card = try await reader.feedCards(1)[0]["id"] ?? .null
         let book = try await reader.makeBook([
             "cardId": card, "title": "Secret title", "status": "READ", "shelfIds": [shelf],
@@ -94,12 +101,15 @@ struct IsolationFixture {
         let document = try await kobo.documents().first?["id"] ?? .null
         let identity = try await reader.requireValue(
             "{ me { identities { id } } }", .null, "me", "identities", 0, "id")
+        let link = try await reader.requireValue(
+            "mutation($id: ID!) { createSharedLink(input: {item: {shelfId: $id}}) { id } }",
+            ["id": shelf], "createSharedLink", "id")
         let app = try await addApp("Secret app", to: reader)
         return IsolationFixture(
             reader: reader, shelf: shelf, book: book, review: review, card: card, session: session,
             read: read, entry: entry, goal: goal, note: note,
             token: token["token"]?["id"] ?? .null, document: document, identity: identity,
-            app: app)
+            app: app, link: link)
     }
 
     /// Gives an app of another developer access to the account, and returns the id of the access.
@@ -121,7 +131,7 @@ struct IsolationFixture {
         try await reader.requireValue(
             """
             { me { id displayName email preferredGenres { id } createdAt
-              shelves { id name position updatedAt books { nodes { id } } }
+              shelves { id name position description color updatedAt books { nodes { id } } }
               books { nodes { id title author status image { url blurHash } currentPage updatedAt series { series { id name } position } work { inLibrary { id } } shelves { id } review { id rating text } } }
               reviews { nodes { id rating text updatedAt } }
               reads { nodes { id startedOn finishedOn outcome note updatedAt
@@ -135,6 +145,7 @@ struct IsolationFixture {
               swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }
               sessions { id deviceName } storage { usedBytes }
               accessTokens { id name } authorizedApps { id name } ereaderDocuments { nodes { id title book { id } } }
+              sharedLinks { id url }
             } }
             """, .null, "me")
     }

@@ -37,9 +37,9 @@ import Testing
                 "identities",
                 "import_failures", "imports", "library_counts", "listed_books", "moving_covers",
                 "notes", "oauth_grants", "progress_entries",
-                "reading_days",
-                "reading_goals", "reading_tombstones",
-                "reads", "removed_covers", "reviews", "sessions", "shelf_books",
+                "reading_counts", "reading_days",
+                "reading_goals", "reading_tombstones", "reading_top_counts",
+                "reads", "removed_covers", "reviews", "sessions", "shared_links", "shelf_books",
                 "shelf_counts", "shelves", "swipes", "users",
             ])
     }
@@ -84,12 +84,13 @@ import Testing
         "SELECT * FROM leases", "SELECT * FROM rate_buckets",
         "SELECT * FROM persisted_queries", "SELECT * FROM schema_usage",
         "UPDATE usage_clients SET name = 'x'", "DELETE FROM reading_days",
+        "UPDATE reading_counts SET number = 1", "SELECT * FROM reading_recounts",
         "UPDATE access_tokens SET name = 'x'", "UPDATE identities SET subject = 'x'",
         "INSERT INTO moving_covers SELECT FROM users", "SELECT merge_guest(NULL, NULL)",
         "SELECT * FROM oauth_requests", "UPDATE oauth_grants SET scopes = '{FEED}'",
         "INSERT INTO oauth_grants SELECT * FROM oauth_grants", "DELETE FROM oauth_clients",
         "UPDATE oauth_clients SET name = 'x'",
-        "SELECT * FROM audit_events",
+        "SELECT * FROM audit_events", "UPDATE shared_links SET expires_at = NULL",
         "DELETE FROM audit_events", "UPDATE audit_chain SET first_position = 2",
         "SELECT record_audit_event('SIGNED_IN', NULL, NULL, NULL, '{}')",
     ])

@@ -18,8 +18,9 @@ enum SecurityCheck: String, CaseIterable {
     /// Tables on which the server's role has no privileges. It accesses them only through functions.
     static let closed = [
         "audit_chain", "audit_events", "books_to_link", "collected_signals", "leases",
-        "logs_to_prune", "persisted_queries", "rate_buckets", "readers_to_collect", "schema_usage",
-        "source_usage", "usage_clients", "webhook_deliveries", "webhook_positions", "webhooks",
+        "logs_to_prune", "persisted_queries", "rate_buckets", "readers_to_collect",
+        "reading_recounts", "schema_usage", "source_usage", "usage_clients", "webhook_deliveries",
+        "webhook_positions", "webhooks",
     ]
     private static let closedList = list(closed)
 

@@ -41,13 +41,19 @@ import Testing
 
     /// Returns the triggers, such as `log_changes ON books`, that a file creates below a comment.
     private static func explainedTriggers(_ text: String) -> [String] {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            // PostgreSQL cannot replace a constraint trigger, so a block creates it if it is missing.
+            $0.trimmingPrefix { $0 == " " }
+                .replacing("CREATE CONSTRAINT TRIGGER", with: "CREATE OR REPLACE TRIGGER")
+        }
         return zip(lines, lines.indices).compactMap { line, index in
             guard line.hasPrefix("CREATE OR REPLACE TRIGGER "), index > 0,
                 lines[index - 1].hasPrefix("-- "), !lines[index - 1].hasPrefix("-- MARK: ")
             else { return nil }
-            let words = lines[index...].prefix { !$0.hasPrefix("FOR EACH") }
-                .flatMap { $0.split(separator: " ") }
+            let words = lines[index...].prefix {
+                !$0.hasPrefix("FOR EACH") && !$0.hasPrefix("DEFERRABLE")
+            }
+            .flatMap { $0.split(separator: " ") }
             guard let on = words.firstIndex(of: "ON"), on + 1 < words.count else { return nil }
             return "\(words[4]) ON \(words[on + 1])"
         }

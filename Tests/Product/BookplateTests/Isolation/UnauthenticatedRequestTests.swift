@@ -26,8 +26,8 @@ import Testing
             case .inputObject(let input):
                 let fields =
                     input.isOneOf
-                    ? input.fields.filter { ["url", "apple"].contains($0.name) }
-                    : input.fields.filter { $0.type.isNonNull }
+                    ? input.fields.filter { ["url", "apple", "year"].contains($0.name) }
+                    : input.fields.filter { $0.type.isNonNull && $0.defaultValue == nil }
                 return
                     "{\(fields.map { "\($0.name): \(sample($0.type))" }.joined(separator: ", "))}"
             default:
@@ -37,8 +37,10 @@ import Testing
         }
         return [("query", schema.queryType), ("mutation", schema.mutationType)].flatMap {
             kind, root in
-            // A guest needs no token.
-            (root?.fieldsType?.fields ?? []).filter { $0.name != "signInAsGuest" }.map { field in
+            // A guest and who follows a link need no token.
+            (root?.fieldsType?.fields ?? []).filter {
+                !["signInAsGuest", "shared"].contains($0.name)
+            }.map { field in
                 let needed = field.arguments.filter { $0.type.isNonNull }
                 let arguments = needed.map { "\($0.name): \(sample($0.type))" }.joined(
                     separator: ", ")

@@ -108,7 +108,7 @@ import Testing
         let response = try await reader.execute(
             Self.write, ["book": book, "input": ["rating": 4, "stars": 4]])
         #expect(response.code == "BAD_USER_INPUT" && response.field == "stars")
-        #expect(response.message == "Send `rating` or `stars`, not both.")
+        #expect(response.message == "Send only one of `rating`, `stars`.")
     }
 
     @Test func statisticsCountHalfStars() async throws {

@@ -227,7 +227,7 @@ import Testing
         let response = try await reader.execute(
             Self.delete, ["id": shelf, "books": "DELETE"])
         #expect(response.code == "BAD_USER_INPUT" && response.field == "books")
-        #expect(response.message?.hasPrefix("At most 50000 books") == true)
+        #expect(response.message?.contains("too many books") == true, "\(response.json)")
         let kept = try await reader.execute(Self.delete, ["id": shelf, "books": "KEEP"])
         #expect(kept["deleteShelf", "id"] == shelf, "\(kept.json)")
     }
@@ -277,7 +277,7 @@ import Testing
         _ = try await reader.makeShelf("The last")
         let response = try await reader.execute(Self.create, ["input": ["name": "One more"]])
         #expect(response.code == "BAD_USER_INPUT")
-        #expect(response.message == "A library has at most 500 shelves. Delete one first.")
+        #expect(response.message == "At most 500 are allowed. Delete some first.")
     }
 
     @Test func concurrentlyCreatedShelvesGetDistinctPositions() async throws {

@@ -126,7 +126,10 @@ import Testing
         let reader = try await Self.app().makeReader()
         let live = try await reader.subscribe(Self.live, ["after": .string(cursor)])
         let error = await live.next()["errors", 0]
-        #expect(error?["extensions"] == ["code": "BAD_USER_INPUT", "field": "after"])
+        #expect(
+            error?["extensions"] == [
+                "code": "BAD_USER_INPUT", "reason": "INVALID_CURSOR", "field": "after",
+            ])
     }
 
     @Test func anonymousCallerIsUnauthenticated() async throws {

@@ -1,6 +1,7 @@
 import GraphQL
 import Postgres
 import Synchronization
+import TestBasics
 import TestSupport
 import Testing
 

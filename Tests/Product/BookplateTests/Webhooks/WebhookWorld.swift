@@ -3,6 +3,7 @@ import GraphQL
 import LoopbackHTTP
 import Postgres
 import Synchronization
+import TestBasics
 import TestSupport
 
 @testable import Bookplate

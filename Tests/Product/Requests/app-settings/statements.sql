@@ -1,11 +1,1 @@
--- round trip 1
-SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true), CASE WHEN NOT EXISTS (
-  SELECT
-  FROM sessions
-  WHERE user_id = $1 AND id = $3 AND revoked_at IS NULL AND expires_at > now()
-) THEN refuse_session() END;
-
-SELECT t.half_stars
-FROM users u
-JOIN tenants t ON t.id = u.tenant_id
-WHERE u.id = $1 AND u.id = $2;
+-- no round trips

@@ -54,15 +54,19 @@ SELECT amazon_tag, bookshop_id
 FROM tenants
 WHERE id = $1;
 
-SELECT n.edition_id, e.id, e.title
-FROM unnest($2::uuid[]) k (id)
-CROSS JOIN LATERAL (
-  SELECT coalesce((
+SELECT own.card_id, e.id, e.title
+FROM (
+  SELECT c.id AS card_id, coalesce((
     SELECT w.founder_id
     FROM work_records w
-    WHERE w.edition_id = k.id
-  ), k.id) AS founder_id
-  OFFSET 0
+    WHERE w.edition_id = c.id
+  ), c.id) AS founder_id, ARRAY(
+    SELECT f.language
+    FROM edition_genres f
+    WHERE f.edition_id = c.id AND f.ordinal = 1
+  ) AS languages
+  FROM editions c
+  WHERE c.id = $2
 ) own
 CROSS JOIN LATERAL (
   SELECT ARRAY(
@@ -74,55 +78,39 @@ CROSS JOIN LATERAL (
   ) AS ids
   OFFSET 0
 ) learned
-CROSS JOIN LATERAL (
-  SELECT k.id AS edition_id, near.similar_id, near.rank
-  FROM ( (
-    SELECT u.similar_id, u.rank
-    FROM unnest(learned.ids) WITH ORDINALITY AS u (similar_id, rank)
-    ORDER BY u.rank
-    LIMIT $3
-  ) UNION ALL (
-    SELECT o.edition_id, o.position
-    FROM edition_genres here
-    JOIN edition_genres o ON o.genre_id = here.genre_id AND o.ordinal = 1 AND o.position > here.position
-    WHERE here.edition_id = k.id AND here.ordinal = 1 AND here.genre_id <> 0 AND NOT EXISTS (
-      SELECT
-      FROM work_records w
-      WHERE w.edition_id = o.edition_id AND (w.rank > 1 OR w.founder_id = own.founder_id)
-      OFFSET 0
-    ) AND coalesce( (
-      SELECT w.founder_id
-      FROM work_records w
-      WHERE w.edition_id = o.edition_id
-    ), o.edition_id ) <> ALL(learned.ids)
-    ORDER BY o.position
-    LIMIT $3
-  ) ) near
-  ORDER BY near.rank
+CROSS JOIN LATERAL ( (
+  SELECT u.similar_id, u.rank
+  FROM unnest(learned.ids) WITH ORDINALITY AS u (similar_id, rank)
+  ORDER BY u.rank
   LIMIT $3
-) n
-LEFT JOIN LATERAL (
-  SELECT first.edition_id
-  FROM (
+) UNION ALL (
+  SELECT o.edition_id, o.position
+  FROM edition_genres here
+  JOIN edition_genres o ON o.language = here.language AND o.genre_id = here.genre_id AND o.ordinal = 1 AND o.position > here.position
+  WHERE here.edition_id = own.card_id AND here.ordinal = 1 AND here.genre_id <> 0 AND NOT EXISTS (
+    SELECT
+    FROM work_records w
+    WHERE w.edition_id = o.edition_id AND ( w.founder_id = own.founder_id OR record_to_show(w.founder_id, own.languages) <> w.edition_id )
+    OFFSET 0
+  ) AND coalesce( (
     SELECT w.founder_id
     FROM work_records w
-    WHERE w.edition_id = n.similar_id
-    OFFSET 0
-  ) w
-  CROSS JOIN LATERAL (
-    SELECT r.edition_id
-    FROM work_records r
-    WHERE r.founder_id = w.founder_id AND r.rank = 1
-    OFFSET 0
-  ) first
-) first ON true
+    WHERE w.edition_id = o.edition_id
+  ), o.edition_id ) <> ALL(learned.ids)
+  ORDER BY o.position
+  LIMIT $3
+) ORDER BY rank LIMIT $3 ) n
 CROSS JOIN LATERAL (
   SELECT *
   FROM editions e
-  WHERE e.id = coalesce(first.edition_id, n.similar_id)
+  WHERE e.id = coalesce( (
+    SELECT record_to_show(w.founder_id, own.languages)
+    FROM work_records w
+    WHERE w.edition_id = n.similar_id
+  ), n.similar_id )
   OFFSET 0
 ) e
-ORDER BY k.id, n.rank;
+ORDER BY n.rank;
 
 -- round trip 4
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

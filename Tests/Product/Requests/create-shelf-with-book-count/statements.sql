@@ -1,8 +1,12 @@
 -- round trip 1
 SELECT begin_request($1, $2, $3, $4);
 
-INSERT INTO shelves (user_id, id, name, position)
-SELECT $1, $2, $3, coalesce(max(position) + 1, 0)
+SELECT id
+FROM shelves
+WHERE user_id = $1 AND lower(name) = lower($3) AND id <> $2;
+
+INSERT INTO shelves (user_id, id, name, position, description, color)
+SELECT $1, $2, $3, coalesce(max(position) + 1, 0), $4, $5::label_color
 FROM shelves
 WHERE user_id = $1
 HAVING count(*) < 500 AND NOT ($1 = $2 OR EXISTS (
@@ -39,10 +43,6 @@ HAVING count(*) < 500 AND NOT ($1 = $2 OR EXISTS (
   WHERE user_id = $1 AND id = $2
 ))
 ON CONFLICT DO NOTHING;
-
-SELECT id
-FROM shelves
-WHERE user_id = $1 AND lower(name) = lower($3) AND id <> $2;
 
 SELECT found.*
 FROM (

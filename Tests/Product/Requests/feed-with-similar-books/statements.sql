@@ -44,29 +44,36 @@ SELECT amazon_tag, bookshop_id
 FROM tenants
 WHERE id = $1;
 
-SELECT n.edition_id, e.id, e.title
-FROM unnest($2::uuid[]) k (id)
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
 CROSS JOIN LATERAL (
-  SELECT coalesce((
-    SELECT w.founder_id
-    FROM work_records w
-    WHERE w.edition_id = k.id
-  ), k.id) AS founder_id
-  OFFSET 0
-) own
-CROSS JOIN LATERAL (
-  SELECT ARRAY(
-    SELECT u.similar_id
-    FROM edition_similar s
-    CROSS JOIN LATERAL unnest(s.similar_ids, s.scores) WITH ORDINALITY AS u (similar_id, score, rank)
-    WHERE s.edition_id = own.founder_id AND u.score > 0
-    ORDER BY u.rank
-  ) AS ids
-  OFFSET 0
-) learned
-CROSS JOIN LATERAL (
-  SELECT k.id AS edition_id, near.similar_id, near.rank
-  FROM ( (
+  SELECT own.card_id, e.id, e.title
+  FROM (
+    SELECT c.id AS card_id, coalesce((
+      SELECT w.founder_id
+      FROM work_records w
+      WHERE w.edition_id = c.id
+    ), c.id) AS founder_id, ARRAY(
+      SELECT f.language
+      FROM edition_genres f
+      WHERE f.edition_id = c.id AND f.ordinal = 1
+    ) AS languages
+    FROM editions c
+    WHERE c.id = requested.id
+  ) own
+  CROSS JOIN LATERAL (
+    SELECT ARRAY(
+      SELECT u.similar_id
+      FROM edition_similar s
+      CROSS JOIN LATERAL unnest(s.similar_ids, s.scores) WITH ORDINALITY AS u (similar_id, score, rank)
+      WHERE s.edition_id = own.founder_id AND u.score > 0
+      ORDER BY u.rank
+    ) AS ids
+    OFFSET 0
+  ) learned
+  CROSS JOIN LATERAL ( (
     SELECT u.similar_id, u.rank
     FROM unnest(learned.ids) WITH ORDINALITY AS u (similar_id, rank)
     ORDER BY u.rank
@@ -74,11 +81,11 @@ CROSS JOIN LATERAL (
   ) UNION ALL (
     SELECT o.edition_id, o.position
     FROM edition_genres here
-    JOIN edition_genres o ON o.genre_id = here.genre_id AND o.ordinal = 1 AND o.position > here.position
-    WHERE here.edition_id = k.id AND here.ordinal = 1 AND here.genre_id <> 0 AND NOT EXISTS (
+    JOIN edition_genres o ON o.language = here.language AND o.genre_id = here.genre_id AND o.ordinal = 1 AND o.position > here.position
+    WHERE here.edition_id = own.card_id AND here.ordinal = 1 AND here.genre_id <> 0 AND NOT EXISTS (
       SELECT
       FROM work_records w
-      WHERE w.edition_id = o.edition_id AND (w.rank > 1 OR w.founder_id = own.founder_id)
+      WHERE w.edition_id = o.edition_id AND ( w.founder_id = own.founder_id OR record_to_show(w.founder_id, own.languages) <> w.edition_id )
       OFFSET 0
     ) AND coalesce( (
       SELECT w.founder_id
@@ -87,32 +94,20 @@ CROSS JOIN LATERAL (
     ), o.edition_id ) <> ALL(learned.ids)
     ORDER BY o.position
     LIMIT $3
-  ) ) near
-  ORDER BY near.rank
-  LIMIT $3
-) n
-LEFT JOIN LATERAL (
-  SELECT first.edition_id
-  FROM (
-    SELECT w.founder_id
-    FROM work_records w
-    WHERE w.edition_id = n.similar_id
-    OFFSET 0
-  ) w
+  ) ORDER BY rank LIMIT $3 ) n
   CROSS JOIN LATERAL (
-    SELECT r.edition_id
-    FROM work_records r
-    WHERE r.founder_id = w.founder_id AND r.rank = 1
+    SELECT *
+    FROM editions e
+    WHERE e.id = coalesce( (
+      SELECT record_to_show(w.founder_id, own.languages)
+      FROM work_records w
+      WHERE w.edition_id = n.similar_id
+    ), n.similar_id )
     OFFSET 0
-  ) first
-) first ON true
-CROSS JOIN LATERAL (
-  SELECT *
-  FROM editions e
-  WHERE e.id = coalesce(first.edition_id, n.similar_id)
+  ) e
+  ORDER BY n.rank
   OFFSET 0
-) e
-ORDER BY k.id, n.rank;
+) found;
 
 SELECT found.*
 FROM (

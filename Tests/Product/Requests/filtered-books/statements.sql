@@ -9,7 +9,7 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT b.id, b.title, b.status, l.half_stars, l.added_at, l.book_id, k.n
+SELECT b.id, b.title, l.half_stars, l.added_at, l.book_id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT l.*

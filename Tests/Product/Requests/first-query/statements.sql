@@ -21,11 +21,11 @@ UNION ALL (
   ORDER BY s.position, s.id
 )
 UNION ALL (
-  SELECT (NULL)::text, (NULL)::uuid, (coalesce( c.want_to_read + c.reading + c.read + c.paused + c.did_not_finish, (
+  SELECT (NULL)::text, (NULL)::uuid, (coalesce( c.books[1] + c.books[2] + c.books[3] + c.books[4] + c.books[5], (
     SELECT count(*)
     FROM listed_books l
     WHERE l.user_id = $1 AND l.list_rank IN (1, 2, 3, 4, 5)
-  ) ))::int8, (coalesce( c.read, (
+  ) ))::int8, (coalesce( c.books[2], (
     SELECT count(*)
     FROM listed_books l
     WHERE l.user_id = $1 AND l.list_rank IN (2)
@@ -36,18 +36,7 @@ UNION ALL (
     WHERE u.id = $1
   ) t
   LEFT JOIN library_counts c ON c.user_id = t.user_id
-  LEFT JOIN (
-    SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
-    FROM reviews r
-    WHERE r.user_id = $1 AND r.is_visible
-    GROUP BY r.user_id
-  ) v ON v.user_id = t.user_id
-  LEFT JOIN (
-    SELECT d.user_id, count(*) AS reads, sum(d.page_count) FILTER (WHERE NOT is_listened(d.format, d.length_seconds)) AS pages, sum(d.length_seconds) FILTER (WHERE is_listened(d.format, d.length_seconds)) AS seconds
-    FROM reads d
-    WHERE d.user_id = $1 AND d.outcome = 'FINISHED'
-    GROUP BY d.user_id
-  ) s ON s.user_id = t.user_id
+  LEFT JOIN reading_counts s ON s.user_id = $1 AND s.kind = 'READS' AND s.year = 0 AND s.key = ''
   WHERE t.user_id = $2
 );
 

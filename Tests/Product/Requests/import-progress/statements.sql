@@ -78,7 +78,7 @@ FROM (
 CROSS JOIN LATERAL (
   SELECT r.id
   FROM reviews r
-  WHERE r.user_id = $1 AND r.is_visible AND r.id = requested.id
+  WHERE r.user_id = $1 AND r.id = requested.id
   OFFSET 0
 ) found;
 

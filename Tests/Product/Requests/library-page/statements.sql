@@ -64,7 +64,7 @@ CROSS JOIN LATERAL (
 ORDER BY k.n, l.added_at DESC, l.book_id DESC;
 
 SELECT coalesce( (
-  SELECT c.reading * (5 = ANY($5))::int + c.paused * (4 = ANY($5))::int + c.want_to_read * (3 = ANY($5))::int + c.read * (2 = ANY($5))::int + c.did_not_finish * (1 = ANY($5))::int
+  SELECT c.books[5] * (5 = ANY($5))::int + c.books[4] * (4 = ANY($5))::int + c.books[3] * (3 = ANY($5))::int + c.books[2] * (2 = ANY($5))::int + c.books[1] * (1 = ANY($5))::int
   FROM library_counts c
   WHERE c.user_id = $1
 ), (

@@ -36,7 +36,7 @@ FROM (
   SELECT unnest($2::uuid[]) AS id
 ) requested
 CROSS JOIN LATERAL (
-  SELECT b.id, b.title, b.status
+  SELECT b.id, b.title
   FROM books b
   WHERE b.user_id = $1 AND b.id = requested.id
   OFFSET 0
@@ -82,7 +82,7 @@ FROM (
 CROSS JOIN LATERAL (
   SELECT r.id
   FROM reviews r
-  WHERE r.user_id = $1 AND r.is_visible AND r.id = requested.id
+  WHERE r.user_id = $1 AND r.id = requested.id
   OFFSET 0
 ) found;
 
@@ -172,9 +172,16 @@ CROSS JOIN LATERAL (
   OFFSET 0
 ) found;
 
-SELECT r.book_id, (r.half_stars + 1) / 2
-FROM reviews r
-WHERE r.user_id = $1 AND r.book_id = $2;
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT r.book_id, (r.half_stars + 1) / 2
+  FROM reviews r
+  WHERE r.user_id = $1 AND r.book_id = requested.id
+  OFFSET 0
+) found;
 
 SELECT b.edition_id, b.id
 FROM books b

@@ -11,63 +11,68 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
   WHERE u.id = $1 AND u.id = $2
 )
 UNION ALL (
-  SELECT (t.user_id)::uuid, (coalesce(s.reads, 0))::int8, ((
-    SELECT count(*)
+  SELECT (t.user_id)::uuid, (coalesce(s.number, 0))::int8, (coalesce((
+    SELECT k.number
+    FROM reading_counts k
+    WHERE k.user_id = $1 AND k.kind = 'BOOKS' AND k.year = 0 AND k.key = ''
+  ), 0))::int8, (coalesce((
+    SELECT k.number
+    FROM reading_counts k
+    WHERE k.user_id = $1 AND k.kind = 'GIVEN_UP' AND k.year = 0 AND k.key = ''
+  ), 0))::int8, (least(coalesce(s.pages, 0), 2147483647))::int8, (coalesce(s.seconds, 0)::float8 / 3600)::float8, ((
+    SELECT json_agg(json_build_object('genre', n.key, 'readCount', n.number))
     FROM (
-      SELECT DISTINCT d.book_id
-      FROM reads d
-      WHERE d.user_id = $1 AND d.outcome = 'FINISHED'
-    ) k
-  ))::int8, ((
-    SELECT count(*)
-    FROM reads d
-    WHERE d.user_id = $1 AND d.outcome = 'DID_NOT_FINISH'
-  ))::int8, (least(coalesce(s.pages, 0), 2147483647))::int8, (coalesce(s.seconds, 0)::float8 / 3600)::float8, ((
-    SELECT json_agg(json_build_object('genre', n.genre, 'readCount', n.reads))
-    FROM (
-      SELECT d.genre, count(*) AS reads
-      FROM reads d
-      WHERE d.user_id = $1 AND d.outcome = 'FINISHED' AND d.genre IS NOT NULL
-      GROUP BY d.genre
-      ORDER BY reads DESC, d.genre COLLATE "C"
+      SELECT k.key, k.number
+      FROM reading_top_counts k
+      WHERE k.user_id = $1 AND k.kind = 'GENRE' AND k.year = 0 AND k.number > 0
+      ORDER BY k.number DESC, k.key
       LIMIT 50
     ) n
   )::text)::text, ((
-    SELECT json_agg(json_build_object('person', n.author_id, 'name', n.name, 'readCount', n.reads))
+    SELECT json_agg(json_build_object('person', n.person, 'name', n.name, 'readCount', n.number))
     FROM (
-      SELECT d.author_id, min(d.author COLLATE "C") AS name, count(*) AS reads
-      FROM reads d
-      WHERE d.user_id = $1 AND d.outcome = 'FINISHED' AND d.author_id IS NOT NULL
-      GROUP BY d.author_id
-      ORDER BY reads DESC, name, d.author_id
-      LIMIT 50
+      SELECT a.person, r.name, a.number
+      FROM (
+        SELECT k.key::uuid AS person, k.number
+        FROM reading_top_counts k
+        WHERE k.user_id = $1 AND k.kind = 'AUTHOR' AND k.year = 0 AND k.number > 0
+        ORDER BY k.number DESC, k.key
+        LIMIT 50
+      ) a
+      CROSS JOIN LATERAL (
+        SELECT d.author AS name
+        FROM reads d
+        WHERE d.user_id = $1 AND d.outcome = 'FINISHED' AND d.author_id = a.person
+        ORDER BY d.author COLLATE "C"
+        LIMIT 1
+      ) r
+      ORDER BY a.number DESC, r.name COLLATE "C", a.person
     ) n
   )::text)::text, ((
-    SELECT json_agg(json_build_object('format', n.format, 'readCount', n.reads))
+    SELECT json_agg(json_build_object('format', n.key, 'readCount', n.number))
     FROM (
-      SELECT d.format, count(*) AS reads
-      FROM reads d
-      WHERE d.user_id = $1 AND d.outcome = 'FINISHED' AND d.format IS NOT NULL
-      GROUP BY d.format
-      ORDER BY d.format
+      SELECT k.key, k.number
+      FROM reading_counts k
+      WHERE k.user_id = $1 AND k.kind = 'FORMAT' AND k.year = 0 AND k.number > 0
+      ORDER BY k.key::read_format
     ) n
   )::text)::text, ((
-    SELECT avg(n.half_stars)::float8 / 2
-    FROM unnest(v.half_stars) AS n (half_stars)
+    SELECT sum(k.key::int * k.number)::float8 / nullif(sum(k.number), 0) / 2
+    FROM reading_counts k
+    WHERE k.user_id = $1 AND k.kind = 'RATING' AND k.year = 0 AND k.key <> '0'
   ))::float8, ((
-    SELECT json_agg(json_build_object('stars', n.half_stars::float8 / 2, 'bookCount', n.books))
+    SELECT json_agg(json_build_object('stars', n.key::float8 / 2, 'bookCount', n.number))
     FROM (
-      SELECT r.half_stars, count(*) AS books
-      FROM unnest(v.half_stars) AS r (half_stars)
-      WHERE r.half_stars IS NOT NULL
-      GROUP BY r.half_stars
-      ORDER BY r.half_stars DESC
+      SELECT k.key, k.number
+      FROM reading_counts k
+      WHERE k.user_id = $1 AND k.kind = 'RATING' AND k.year = 0 AND k.key <> '0' AND k.number > 0
+      ORDER BY k.key::int DESC
     ) n
   )::text)::text, ((
     SELECT d.book_id
     FROM reads d
     WHERE d.user_id = $1 AND d.outcome = 'FINISHED' AND d.page_count IS NOT NULL
-    ORDER BY d.page_count DESC, d.book_id
+    ORDER BY d.page_count DESC, d.book_id DESC
     LIMIT 1
   ))::uuid, ((
     SELECT d.book_id
@@ -82,29 +87,18 @@ UNION ALL (
     WHERE u.id = $1
   ) t
   LEFT JOIN library_counts c ON c.user_id = t.user_id
-  LEFT JOIN (
-    SELECT r.user_id, count(*) AS reviews, array_agg(r.half_stars) AS half_stars
-    FROM reviews r
-    WHERE r.user_id = $1 AND r.is_visible
-    GROUP BY r.user_id
-  ) v ON v.user_id = t.user_id
-  LEFT JOIN (
-    SELECT d.user_id, count(*) AS reads, sum(d.page_count) FILTER (WHERE NOT is_listened(d.format, d.length_seconds)) AS pages, sum(d.length_seconds) FILTER (WHERE is_listened(d.format, d.length_seconds)) AS seconds
-    FROM reads d
-    WHERE d.user_id = $1 AND d.outcome = 'FINISHED'
-    GROUP BY d.user_id
-  ) s ON s.user_id = t.user_id
+  LEFT JOIN reading_counts s ON s.user_id = $1 AND s.kind = 'READS' AND s.year = 0 AND s.key = ''
   WHERE t.user_id = $2
 );
 
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT m.user_id, m.month, (
-  SELECT count(*)
-  FROM reads d
-  WHERE d.user_id = $1 AND d.outcome = 'FINISHED' AND d.finished_on >= $3::int || to_char(m.month, '"-"FM00') AND d.finished_on < $3::int || to_char(m.month, '"-"FM00"~"')
-)
+SELECT m.user_id, m.month, coalesce((
+  SELECT k.number
+  FROM reading_counts k
+  WHERE k.user_id = $1 AND k.kind = 'MONTH' AND k.year = $3::int AND k.key = to_char(m.month, 'FM00')
+), 0)
 FROM (
   SELECT $1::uuid AS user_id, generate_series(1, 12) AS month
 ) m

@@ -2,8 +2,8 @@
 SELECT begin_request($1, $2, $3, $4);
 
 WITH input AS MATERIALIZED (
-  SELECT i.edition_id, i.action::swipe_action AS action, coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at, i.swiped_at IS NULL AS is_untimed, i.store, i.n
-  FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $6::text[]) WITH ORDINALITY i (edition_id, action, swiped_at, store, n)
+  SELECT i.edition_id, i.action::swipe_action AS action, i.scope::swipe_scope AS scope, coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at, i.swiped_at IS NULL AS is_untimed, i.store, i.n
+  FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::text[], $7::text[]) WITH ORDINALITY i (edition_id, action, swiped_at, scope, store, n)
   CROSS JOIN LATERAL (
     SELECT
     FROM editions e
@@ -15,17 +15,17 @@ WITH input AS MATERIALIZED (
     SELECT w.founder_id
     FROM work_records w
     WHERE w.edition_id = i.edition_id
-  ), i.edition_id) END AS work, c.counted_at, row_number() OVER newest_first = 1 AS is_newest, i.is_untimed AND ( c.same_action_at = c.counted_at AND c.counted_at > now() - interval '1 day' OR lag(i.action) OVER newest_first = i.action AND lag(i.is_untimed) OVER newest_first ) AS is_repetition, lag(i.swiped_at) OVER newest_first = i.swiped_at AS has_same_time
+  ), i.edition_id) END AS work, c.counted_at, row_number() OVER newest_first = 1 AS is_newest, i.is_untimed AND ( c.same_action_at = c.counted_at AND c.counted_at > now() - interval '1 day' OR lag(i.action) OVER newest_first = i.action AND lag(i.scope) OVER newest_first = i.scope AND lag(i.is_untimed) OVER newest_first ) AS is_repetition, lag(i.swiped_at) OVER newest_first = i.swiped_at AS has_same_time
   FROM input i
   CROSS JOIN LATERAL (
-    SELECT max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at, max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL AND s.action = i.action) AS same_action_at, coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
+    SELECT max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL) AS counted_at, max(least(s.swiped_at, s.recorded_at)) FILTER (WHERE s.undone_at IS NULL AND s.action = i.action AND s.scope = i.scope) AS same_action_at, coalesce(bool_or(s.swiped_at = i.swiped_at), false) AS is_stored
     FROM swipes s
     WHERE s.user_id = $1 AND s.edition_id = i.edition_id
   ) c
   WHERE NOT c.is_stored WINDOW newest_first AS ( PARTITION BY i.edition_id ORDER BY least(i.swiped_at, now()) DESC, i.swiped_at DESC, i.n DESC )
 ), stored AS (
-  INSERT INTO swipes (user_id, edition_id, swiped_at, action, store, saved_book_id)
-  SELECT $1, r.edition_id, r.swiped_at, r.action, r.store, CASE WHEN r.action IN ('LIKE', 'BUY') AND r.is_newest AND least(r.swiped_at, now()) > coalesce(r.counted_at, '-infinity') AND NOT EXISTS (
+  INSERT INTO swipes (user_id, edition_id, swiped_at, action, scope, store, saved_book_id)
+  SELECT $1, r.edition_id, r.swiped_at, r.action, r.scope, r.store, CASE WHEN r.action IN ('LIKE', 'BUY') AND r.is_newest AND least(r.swiped_at, now()) > coalesce(r.counted_at, '-infinity') AND NOT EXISTS (
     SELECT
     FROM ranked first
     WHERE first.work = r.work AND first.n < r.n AND first.action IN ('LIKE', 'BUY') AND first.is_newest AND first.is_repetition IS NOT TRUE AND least(first.swiped_at, now()) > coalesce(first.counted_at, '-infinity')
@@ -40,7 +40,7 @@ WITH input AS MATERIALIZED (
     FROM stored
     WHERE saved_book_id IS NOT NULL
   ) s
-  CROSS JOIN LATERAL save_cards($1, s.cards, s.books, $5) b
+  CROSS JOIN LATERAL save_cards($1, s.cards, s.books, $6) b
   WHERE s.cards IS NOT NULL
 )
 SELECT (

@@ -13,10 +13,10 @@ SELECT refresh_hash, generation, rotated_at > now() - interval '60 s', NOT EXIST
     FROM feed_state
   ), now() - interval '1 day' )
 ) AND NOT ((
-  SELECT preferred_genres
+  SELECT preferred_genres = '{}' AND cardinality(languages) <= 1
   FROM users
   WHERE id = $1
-) = '{}' AND NOT EXISTS (
+) AND NOT EXISTS (
   SELECT
   FROM swipes s
   WHERE s.user_id = $1 AND s.undone_at IS NULL

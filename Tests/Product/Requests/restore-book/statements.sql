@@ -16,7 +16,7 @@ FROM (
   SELECT unnest($2::uuid[]) AS id
 ) requested
 CROSS JOIN LATERAL (
-  SELECT b.id, b.title, b.status
+  SELECT b.id, b.title
   FROM books b
   WHERE b.user_id = $1 AND b.id = requested.id
   OFFSET 0
@@ -30,3 +30,7 @@ FROM shelf_books sb
 JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
 WHERE sb.user_id = $1 AND sb.book_id = $2
 ORDER BY s.position, s.id;
+
+SELECT r.book_id, (r.half_stars + 1) / 2, r.text
+FROM reviews r
+WHERE r.user_id = $1 AND r.book_id = $2;

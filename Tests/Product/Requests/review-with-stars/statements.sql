@@ -2,7 +2,7 @@
 SELECT begin_request($1, $2, $3, $4);
 
 WITH given AS (
-  SELECT b.id, b.status = 'READ' AS is_read, $4::int IS NULL OR $4 % 2 = 0 OR t.half_stars AS is_allowed, CASE WHEN $6 AND NOT ($8 AND (r.half_stars + 1) / 2 IS NOT DISTINCT FROM $4 / 2) THEN $4::smallint ELSE r.half_stars END AS half_stars, CASE WHEN $7 THEN $5 ELSE r.text END AS text, coalesce($10, r.has_spoilers, false) AS has_spoilers
+  SELECT b.id, $4::int IS NULL OR $4 % 2 = 0 OR t.half_stars AS is_allowed, CASE WHEN $6 AND NOT ($8 AND (r.half_stars + 1) / 2 IS NOT DISTINCT FROM $4 / 2) THEN $4::smallint ELSE r.half_stars END AS half_stars, CASE WHEN $7 THEN $5 ELSE r.text END AS text, coalesce($10, r.has_spoilers, false) AS has_spoilers
   FROM books b
   JOIN tenants t ON t.id = $9
   LEFT JOIN reviews r ON r.user_id = b.user_id AND r.book_id = b.id
@@ -11,11 +11,11 @@ WITH given AS (
   INSERT INTO reviews AS r (user_id, book_id, id, half_stars, text, has_spoilers)
   SELECT $1, id, $3, half_stars, text, has_spoilers
   FROM given
-  WHERE is_read AND is_allowed AND (half_stars IS NOT NULL OR text IS NOT NULL)
+  WHERE is_allowed AND (half_stars IS NOT NULL OR text IS NOT NULL)
   ON CONFLICT (user_id, book_id) DO UPDATE
   SET half_stars = excluded.half_stars, text = excluded.text, has_spoilers = excluded.has_spoilers, updated_at = excluded.updated_at
 )
-SELECT is_read, is_allowed, half_stars IS NOT NULL OR text IS NOT NULL
+SELECT is_allowed, half_stars IS NOT NULL OR text IS NOT NULL
 FROM given;
 
 INSERT INTO feed_readers AS f (user_id, signals_version, deck_due_at)
@@ -30,6 +30,6 @@ FROM (
 CROSS JOIN LATERAL (
   SELECT r.book_id, (r.half_stars + 1) / 2, r.half_stars::float8 / 2
   FROM reviews r
-  WHERE r.user_id = $1 AND r.is_visible AND r.book_id = requested.id
+  WHERE r.user_id = $1 AND r.book_id = requested.id
   OFFSET 0
 ) found;

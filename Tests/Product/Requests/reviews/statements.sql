@@ -14,7 +14,7 @@ FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT r.*
   FROM reviews r
-  WHERE r.user_id = $1 AND r.is_visible
+  WHERE r.user_id = $1
   ORDER BY r.created_at DESC, r.id DESC
   LIMIT $3
 ) r;
@@ -22,7 +22,7 @@ CROSS JOIN LATERAL (
 SELECT (
   SELECT count(*)
   FROM reviews r
-  WHERE r.user_id = $1 AND r.is_visible
+  WHERE r.user_id = $1
 )
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 ORDER BY k.n;

@@ -9,7 +9,7 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT b.id, b.title, b.status, l.sort_title, l.book_id, k.n
+SELECT b.id, b.title, l.sort_title, l.book_id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT l.*
@@ -186,6 +186,13 @@ ORDER BY k.n;
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT r.book_id, (r.half_stars + 1) / 2
-FROM reviews r
-WHERE r.user_id = $1 AND r.book_id = $2;
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
+  SELECT r.book_id, (r.half_stars + 1) / 2
+  FROM reviews r
+  WHERE r.user_id = $1 AND r.book_id = requested.id
+  OFFSET 0
+) found;

@@ -15,7 +15,7 @@ CROSS JOIN LATERAL (
   SELECT n.*
   FROM (
     SELECT *
-    FROM search_notes($5, $6::note_color)
+    FROM search_notes($5, $6::label_color)
     ORDER BY created_at DESC, id DESC
   ) f
   LEFT JOIN notes n ON n.user_id = $1 AND n.id = f.id
@@ -28,7 +28,7 @@ SELECT (
   SELECT count(*)
   FROM (
     SELECT *
-    FROM search_notes($5, $6::note_color)
+    FROM search_notes($5, $6::label_color)
     ORDER BY created_at DESC, id DESC
   ) f
   LEFT JOIN notes n ON n.user_id = $1 AND n.id = f.id

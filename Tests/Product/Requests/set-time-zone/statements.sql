@@ -13,7 +13,7 @@ WHERE zone IS NOT NULL;
 SELECT begin_request($1, $2, $3, $4);
 
 UPDATE users
-SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END, time_zone = coalesce($6, time_zone), updated_at = now()
+SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END, time_zone = coalesce($6, time_zone), languages = CASE WHEN $7 THEN $8 ELSE languages END, updated_at = now()
 WHERE id = $1;
 
 SELECT found.*

@@ -24,7 +24,7 @@ UNION ALL (
 -- round trip 2
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);
 
-SELECT b.id, b.title, b.status, l.sort_title, l.book_id, k.n
+SELECT b.id, b.title, l.sort_title, l.book_id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT l.*

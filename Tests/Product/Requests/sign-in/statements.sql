@@ -1,5 +1,5 @@
 -- round trip 1
-SELECT t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.guests, t.oauth, t.oauth_registration, t.mcp, array(
+SELECT t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.guests, t.oauth, t.oauth_registration, t.mcp, t.half_stars, t.guest_books_max, t.sharing, array(
   SELECT p.name
   FROM identity_providers p
   WHERE p.tenant_id = t.id
@@ -29,9 +29,15 @@ SELECT set_config('app.user_id', '', true), set_config('app.tenant_id', $1::text
 SELECT user_id, guest_outcome
 FROM sign_in($1, $2, $3, $4, $5);
 
+WITH outdated AS (
+  UPDATE feed_readers f
+  SET signals_version = f.signals_version + 1, deck_due_at = least(f.deck_due_at, now())
+  FROM users u
+  WHERE f.user_id = app_user_id() AND u.id = app_user_id() AND u.languages = '{}' AND $3::text[] <> '{}'
+)
 UPDATE users
-SET email = coalesce($1, email), display_name = coalesce(display_name, $2)
-WHERE id = app_user_id() AND ( email IS DISTINCT FROM coalesce($1, email) OR display_name IS DISTINCT FROM coalesce(display_name, $2) );
+SET email = coalesce($1, email), display_name = coalesce(display_name, $2), languages = CASE WHEN languages = '{}' THEN $3 ELSE languages END
+WHERE id = app_user_id() AND ( email IS DISTINCT FROM coalesce($1, email) OR display_name IS DISTINCT FROM coalesce(display_name, $2) OR (languages = '{}' AND $3 <> '{}') );
 
 SELECT open_session( $1, $2, $3, to_timestamp($4), 90, 60, $5, $6 );
 
@@ -47,10 +53,10 @@ SELECT u.created_at = s.created_at, NOT EXISTS (
     FROM feed_state
   ), now() - interval '1 day' )
 ) AND NOT ((
-  SELECT preferred_genres
+  SELECT preferred_genres = '{}' AND cardinality(languages) <= 1
   FROM users
   WHERE id = u.id
-) = '{}' AND NOT EXISTS (
+) AND NOT EXISTS (
   SELECT
   FROM swipes s
   WHERE s.user_id = u.id AND s.undone_at IS NULL

@@ -2,14 +2,18 @@
 SELECT begin_request($1, $2, $3, $4);
 
 WITH input AS MATERIALIZED (
-  SELECT i.n, i.id, i.new, i.shelf_ids, i.is_card_unknown, b.id IS NULL AS is_unknown, b.added_at, i.new ->> 'isbn13' AS isbn13, i.new ->> 'edition_id' AS edition_id, CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page, CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
+  SELECT i.n, i.id, i.new, i.shelf_ids, i.is_card_unknown, b.id IS NULL AS is_unknown, b.added_at, i.new ->> 'isbn13' AS isbn13, i.new ->> 'edition_id' AS edition_id, CASE WHEN i.new ->> 'current_page' IS NOT NULL THEN (i.new ->> 'current_page')::int WHEN num_nonnulls(p.page, p.percent, p.seconds) > 0 THEN p.page WHEN i.new ? 'current_page' THEN NULL ELSE b.current_page END AS page, CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
   FROM (
     SELECT e.n, (e.entry ->> 'id')::uuid AS id, coalesce(c.facts, '{}') || (e.entry -> 'values') AS new, e.entry -> 'values' ? 'edition_id' AND c.facts IS NULL AS is_card_unknown, CASE WHEN e.entry ? 'shelf_ids' THEN ARRAY(
       SELECT jsonb_array_elements_text(e.entry -> 'shelf_ids')::uuid
     ) END AS shelf_ids
     FROM jsonb_array_elements($2) WITH ORDINALITY AS e (entry, n)
     LEFT JOIN LATERAL (
-      SELECT jsonb_build_object( 'linked_by', 'CARD', 'title', c.title, 'subtitle', left(nullif(btrim(c.subtitle), ''), 500), 'authors', c.authors, 'author_roles', c.author_roles, 'isbn13', c.isbn13, 'publisher', c.publisher, 'published_date', c.published_date, 'page_count', c.page_count, 'language', c.language, 'description', coalesce(c.description, b.description) ) || CASE WHEN b.current_page > c.page_count THEN jsonb_build_object('current_page', c.page_count) ELSE '{}' END AS facts
+      SELECT jsonb_build_object( 'linked_by', 'CARD', 'title', c.title, 'subtitle', left(nullif(btrim(c.subtitle), ''), 500), 'authors', c.authors, 'author_roles', c.author_roles, 'isbn13', c.isbn13, 'publisher', c.publisher, 'published_date', c.published_date, 'page_count', c.page_count, 'language', c.language, 'description', coalesce(c.description, b.description) ) || CASE WHEN b.current_page > c.page_count AND NOT EXISTS (
+        SELECT
+        FROM newest_progress($1, b.id) p
+        WHERE p.page IS NULL
+      ) THEN jsonb_build_object('current_page', c.page_count) ELSE '{}' END AS facts
       FROM editions c
       LEFT JOIN books b ON b.user_id = $1 AND b.id = (e.entry ->> 'id')::uuid
       WHERE c.id = (e.entry -> 'values' ->> 'edition_id')::uuid
@@ -22,6 +26,7 @@ WITH input AS MATERIALIZED (
     WHERE b.user_id = $1 AND b.id = i.id
     OFFSET 0
   ) b ON true
+  LEFT JOIN LATERAL newest_progress($1, i.id) p ON i.new ?| '{current_page, page_count}'
 ), checked AS MATERIALIZED (
   SELECT i.*, coalesce(c.id, o.id) AS same_book, CASE WHEN i.is_unknown THEN 'BOOK' WHEN i.is_card_unknown THEN 'CARD' WHEN EXISTS (
     SELECT
@@ -56,7 +61,10 @@ WITH input AS MATERIALIZED (
     SELECT jsonb_array_elements_text(i.new -> 'author_roles')
   )::author_role[] ELSE b.author_roles END, isbn13 = CASE WHEN i.new ? 'isbn13' THEN (i.new ->> 'isbn13')::text ELSE b.isbn13 END, publisher = CASE WHEN i.new ? 'publisher' THEN (i.new ->> 'publisher')::text ELSE b.publisher END, published_date = CASE WHEN i.new ? 'published_date' THEN (i.new ->> 'published_date')::text ELSE b.published_date END, page_count = CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END, language = CASE WHEN i.new ? 'language' THEN (i.new ->> 'language')::text ELSE b.language END, category = CASE WHEN i.new ? 'category' THEN (i.new ->> 'category')::text ELSE b.category END, genre = CASE WHEN i.new ? 'genre' THEN (i.new ->> 'genre')::text ELSE b.genre END, description = CASE WHEN i.new ? 'description' THEN (i.new ->> 'description')::text ELSE b.description END, series = CASE WHEN i.new ? 'series' THEN (i.new ->> 'series')::text ELSE b.series END, series_position = CASE WHEN i.new ? 'series_position' THEN (i.new ->> 'series_position')::text ELSE b.series_position END, binding = CASE WHEN i.new ? 'binding' THEN (i.new ->> 'binding')::text ELSE b.binding END, private_notes = CASE WHEN i.new ? 'private_notes' THEN (i.new ->> 'private_notes')::text ELSE b.private_notes END, moods = CASE WHEN i.new ? 'moods' THEN ARRAY(
     SELECT jsonb_array_elements_text(i.new -> 'moods')
-  )::text[] ELSE b.moods END, edition_id = CASE WHEN i.new ? 'edition_id' THEN (i.new ->> 'edition_id')::uuid ELSE b.edition_id END, linked_by = CASE WHEN i.new ? 'linked_by' THEN (i.new ->> 'linked_by')::book_link ELSE b.linked_by END, status = CASE WHEN i.new ? 'status' THEN (i.new ->> 'status')::reading_status ELSE b.status END, started_at = r.started_at, finished_at = r.finished_at, current_page = CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE r.current_page END, updated_at = now()
+  )::text[] ELSE b.moods END, edition_id = CASE WHEN i.new ? 'edition_id' THEN (i.new ->> 'edition_id')::uuid ELSE b.edition_id END, linked_by = CASE WHEN i.new ? 'linked_by' THEN (i.new ->> 'linked_by')::book_link ELSE b.linked_by END, status = CASE WHEN i.new ? 'status' THEN (i.new ->> 'status')::reading_status ELSE b.status END, started_at = r.started_at, finished_at = r.finished_at, current_page = CASE WHEN i.new ->> 'current_page' IS NOT NULL THEN (i.new ->> 'current_page')::int WHEN i.new ? 'current_page' AND NOT EXISTS (
+    SELECT
+    FROM newest_progress($1, i.id)
+  ) THEN NULL ELSE r.current_page END, updated_at = now()
   FROM accepted i
   CROSS JOIN LATERAL change_reads( $1, i.id, (i.new ->> 'status')::reading_status, (i.new ->> 'current_page')::int, 2147483647::int ) r
   WHERE b.user_id = $1 AND b.id = i.id AND i.is_accepted AND i.new <> '{}'

@@ -14,7 +14,7 @@ JOIN genres g ON g.id = a.genre_id;
 SELECT begin_request($1, $2, $3, $4);
 
 UPDATE users
-SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END, time_zone = coalesce($6, time_zone), updated_at = now()
+SET display_name = CASE WHEN $2 THEN $3 ELSE display_name END, preferred_genres = CASE WHEN $4 THEN $5 ELSE preferred_genres END, time_zone = coalesce($6, time_zone), languages = CASE WHEN $7 THEN $8 ELSE languages END, updated_at = now()
 WHERE id = $1;
 
 INSERT INTO feed_readers AS f (user_id, signals_version, deck_due_at)

@@ -1,4 +1,5 @@
 import Basics
+import TestBasics
 import TestSupport
 import Testing
 

@@ -15,8 +15,7 @@ import Testing
         if let expected {
             #expect(try TextInput.line(text, field: "title", charactersMax: 10) == expected)
         } else {
-            #expect(throws: BookplateError.badUserInput(field: "title", "Title may not be empty."))
-            {
+            #expect(throws: BookplateError.badUserInput(field: "title", .init(.empty))) {
                 try TextInput.line(text, field: "title", charactersMax: 10)
             }
         }
@@ -26,7 +25,7 @@ import Testing
         let longest = String(repeating: "é", count: 10)
         #expect(try TextInput.line("  \(longest)  ", field: "title", charactersMax: 10) == longest)
         let tooLong = BookplateError.badUserInput(
-            field: "displayName", "Display name may have at most 10 characters.")
+            field: "displayName", .init(.tooLong, max: 10))
         for text in [
             longest + "x", String(repeating: "e\u{301}", count: 6),
             String(repeating: " ", count: 1000),

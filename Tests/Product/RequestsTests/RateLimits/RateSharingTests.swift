@@ -1,5 +1,6 @@
 import Postgres
 import Synchronization
+import TestBasics
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import GraphQL
 import GraphQLServing
 import JobQueue
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Glibc
 import GraphQL
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

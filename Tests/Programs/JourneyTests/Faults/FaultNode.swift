@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestBasics
 import TestSupport
 
 /// A PostgreSQL server that is started again whenever its processes have been killed. It is a primary, or the standby of

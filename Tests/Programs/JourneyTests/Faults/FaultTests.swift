@@ -1,5 +1,6 @@
 import Glibc
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

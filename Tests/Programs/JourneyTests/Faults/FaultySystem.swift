@@ -1,5 +1,6 @@
 import Glibc
 import Postgres
+import TestBasics
 import TestSupport
 
 /// The kinds of faults. Each of them happens in real installations.
@@ -61,7 +62,7 @@ actor FaultySystem {
     }
 
     /// The path of libfaketime, which depends on the machine's architecture.
-    private static func clockLibrary() throws -> String {
+    static func clockLibrary() throws -> String {
         var found = glob_t()
         defer { globfree(&found) }
         guard glob("/usr/lib/*/faketime/libfaketimeMT.so.1", 0, nil, &found) == 0,

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestBasics
 import TestSupport
 
 /// The processes of a PostgreSQL server that runs on this machine.

@@ -1,6 +1,7 @@
 import Bookplate
 import Glibc
 import GraphQL
+import TestBasics
 import TestSupport
 import Zip
 

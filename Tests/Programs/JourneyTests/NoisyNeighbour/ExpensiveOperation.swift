@@ -1,6 +1,7 @@
 import Bookplate
 import Config
 import GraphQL
+import TestBasics
 import TestSupport
 
 /// A root field with its most expensive arguments, as many copies of it and as many objects as the limits allow.
@@ -365,7 +366,7 @@ private struct ExpensiveInputs: Sendable {
             "isbn": .string(
                 TestCatalog.isbn(Int.random(in: 0..<100_000_000, using: &objects.random))),
             "confirm": .string(objects.account.user), "preferredGenres": "Fantasy",
-            "provider": "google",
+            "languages": "es", "provider": "google",
         ]
         if let value = known[input.name] { return value }
         let count = min(numberMax(of: input) ?? 100, max(20, Self.lettersMax / items))

@@ -5,6 +5,7 @@ import GraphQL
 import Postgres
 import SocketClient
 import Synchronization
+import TestBasics
 import TestSupport
 
 /// A server with the limits of production, a reader, and accounts that attack.

@@ -75,7 +75,8 @@ import Testing
             "oauth", "client", "remove", "reader", app.id, "--dry-run")
         #expect(dry.code == 0)
         #expect(try await server.error(of: tokens.access) == nil)
-        let removed = try await installation.admin("oauth", "client", "remove", "reader", app.id)
+        let removed = try await installation.admin(
+            "oauth", "client", "remove", "reader", app.id, "--yes")
         #expect(removed.output == "removed Shelf Mirror, which 1 readers used\n")
         #expect(try await server.error(of: tokens.access) == "UNAUTHENTICATED")
         #expect(

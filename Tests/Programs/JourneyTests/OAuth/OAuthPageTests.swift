@@ -4,7 +4,7 @@ import Testing
 
 /// The pages in a browser.
 @Suite struct OAuthPageTests {
-    private static func violations(_ browser: Browser) throws -> Value {
+    static func violations(_ browser: Browser) throws -> Value {
         try browser.evaluate(
             """
             axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})

@@ -1,4 +1,5 @@
 import GraphQL
+import TestBasics
 import TestSupport
 import Testing
 

@@ -67,20 +67,31 @@ struct Installation: Sendable {
         return merged.compactMapValues { $0 }
     }
 
+    /// - Parameter starter: a command that replaces itself with the program, such as `prlimit`.
     func admin(
-        _ arguments: [String], _ changes: [String: String?] = [:]
+        _ arguments: [String], _ changes: [String: String?] = [:], by starter: [String] = []
     ) async throws -> Program.Outcome {
-        let program = try startAdmin(arguments, changes)
+        let program = try startAdmin(arguments, changes, by: starter)
         return try await blocking { try program.wait() }
     }
 
     /// Starts an admin command and returns while it runs.
     func startAdmin(
-        _ arguments: [String], _ changes: [String: String?] = [:]
+        _ arguments: [String], _ changes: [String: String?] = [:], by starter: [String] = []
     ) throws -> RunningProgram {
         try Program(
             name: "bookplate-admin", environment: try environment(changes), folder: folder
-        ).start(arguments)
+        ).start(arguments, by: starter)
+    }
+
+    /// Returns a command that replaces itself with a program for which an empty disk of this size is mounted on a folder.
+    static func mounting(_ size: String, on folder: String) -> [String] {
+        // Root needs no user namespace. In one, it could not connect to the socket of the database.
+        let namespaces = geteuid() == 0 ? "-m" : "-rm"
+        return [
+            "unshare", namespaces, "sh", "-c",
+            #"mount -t tmpfs -o mode=755,size="$0" none "$1" && shift && exec "$@""#, size, folder,
+        ]
     }
 
     func admin(_ arguments: String...) async throws -> Program.Outcome {

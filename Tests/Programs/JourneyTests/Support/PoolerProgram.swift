@@ -1,5 +1,6 @@
 import Glibc
 import Postgres
+import TestBasics
 import TestSupport
 
 /// A connection pooler in front of the cluster of the tests, from its Debian package.

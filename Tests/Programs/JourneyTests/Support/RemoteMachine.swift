@@ -1,5 +1,6 @@
 import Glibc
 import Postgres
+import TestBasics
 import TestSupport
 
 /// Another machine, as far as the network is concerned: a network namespace in which HAProxy forwards connections to the cluster

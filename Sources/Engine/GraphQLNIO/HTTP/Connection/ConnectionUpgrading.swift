@@ -26,6 +26,7 @@ extension ConnectionHandler {
                             token: request.headers.bearerToken, requestID: request.id,
                             client: handler.client(of: request),
                             app: ClientApp(request.headers),
+                            acceptLanguage: request.headers.acceptLanguage,
                             headerReader: handler.loopContext.keepsHeads
                                 ? request.headerReader : nil),
                     headers, exchange)

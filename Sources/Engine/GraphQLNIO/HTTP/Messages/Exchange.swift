@@ -56,10 +56,11 @@ struct Exchange {
     /// Logs one line for the request. It contains the path of the route, because the query and the rest of the path may
     /// contain secrets, such as the token of an export.
     ///
-    /// - Parameter level: The log level of requests that did not fail. Requests of monitors have the level `debug` instead.
+    /// - Parameter level: The log level of requests that did not fail. Requests of monitors, which repeat every few seconds, always
+    ///   have the level `debug` instead.
     func log(_ response: HTTPResponse, to logger: Logger, level: Logger.Level) {
         let status = Int(response.status.code)
-        let level = status >= 500 ? .warning : isFromMonitor ? .debug : level
+        let level = isFromMonitor ? .debug : status >= 500 ? .warning : level
         guard level >= logger.logLevel else { return }
         var metadata: Logger.Metadata = [
             "request_id": "\(id)", "status": .stringConvertible(status),
@@ -69,6 +70,8 @@ struct Exchange {
         if let request = reader?.request {
             metadata["method"] = "\(request.method.rawValue)"
             metadata["path"] = "\(route?.path ?? Self.firstSegment(of: request.path))"
+            if let client = request.client { metadata["client"] = "\(client.text)" }
+            if let operation = response.operationName { metadata["operation"] = "\(operation)" }
         }
         logger.log(level: level, "request", metadata: metadata)
     }

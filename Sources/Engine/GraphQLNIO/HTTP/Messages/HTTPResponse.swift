@@ -17,6 +17,8 @@ package struct HTTPResponse {
     package var stream: ((BodyStream) async -> Void)?
     /// Whether `stream` writes the events of a subscription, which may never end.
     var hasEvents = false
+    /// The name of the GraphQL operation, for the log; nil if there is none.
+    var operationName: String?
 
     package init(
         _ status: HTTPResponseStatus, contentType: String? = nil, body: ByteBuffer = ByteBuffer(),

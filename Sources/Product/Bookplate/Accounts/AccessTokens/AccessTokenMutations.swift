@@ -65,7 +65,7 @@ package enum PersonalAccessToken {
 
     /// Succeeds even if there is no such token, so that clients can retry the mutation.
     static let revoke = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: "There is no such access token.")
+        let id = try arguments.id("id", else: .noSuchToken)
         try request.charges.charge(RateLimits.unitsPerCredential)
         try await request.write { pipeline, viewer in
             pipeline.append(delete, .of(viewer.userID, id))
@@ -100,13 +100,14 @@ package enum PersonalAccessToken {
                 scopes.append(scope)
             }
             guard !scopes.isEmpty else {
-                throw .badUserInput(field: "scopes", "A token needs at least one scope.")
+                throw .badUserInput(field: "scopes", .init(.empty))
             }
             self.scopes = scopes.sorted()
             documents = input["documents"]?.list?.compactMap(\.string)
             if let documents, documents.isEmpty || documents.count > documentsMax {
                 throw .badUserInput(
-                    field: "documents", "Name between 1 and \(documentsMax) documents.")
+                    field: "documents",
+                    documents.isEmpty ? .init(.empty) : .init(.tooMany, max: documentsMax))
             }
             if let documents, documents.contains(where: { $0.utf8.contains(0) }) {
                 throw Outcome.noDocument
@@ -114,7 +115,7 @@ package enum PersonalAccessToken {
             expiresAt = input.text("expiresAt").flatMap { Instant($0) }?.microseconds
             if let expiresAt, expiresAt <= unixSecondsNow() * 1_000_000 {
                 throw .badUserInput(
-                    field: "expiresAt", "This time is in the past. Send a time in the future.")
+                    field: "expiresAt", .init(.inPast))
             }
         }
 
@@ -152,12 +153,16 @@ package enum PersonalAccessToken {
         let seed: [UInt8]
 
         static let isTaken = BookplateError.conflict(
-            "A token with this ID was created before. Its secret is shown only once. Choose a new UUID.",
+            .init(
+                .idTaken,
+                detail:
+                    "A token with this ID was created before. Its secret is shown only once. Choose a new UUID."
+            ),
             field: "id")
 
         static let noDocument = BookplateError.badUserInput(
             field: "documents",
-            "The list contains a text that is not the id or hash of a trusted document. The operator registers documents."
+            .init(.unknownDocument)
         )
 
         init?(_ row: inout RowReader) {
@@ -169,7 +174,7 @@ package enum PersonalAccessToken {
                 case "FULL":
                     .badUserInput(
                         field: "input",
-                        "A reader may have at most \(ofUserMax) access tokens. Revoke one first.")
+                        .init(.limitReached, max: ofUserMax))
                 default: .internalError
                 }
             hash = row.bytes() ?? []

@@ -12,7 +12,7 @@ extension Sessions {
         arguments, request throws(BookplateError) in
         let rates = request.services.rates
         try rates.takeGuest(from: request.address)
-        let deviceName = try DeviceName.read(arguments)
+        let device = try DeviceSettings(arguments, request)
         let app = arguments["app"]?.string ?? ""
         let tenants = try await request.services.accounts.tenants.all(for: request)
         guard let tenant = tenants.first(where: { $0.audiences.contains(app) }),
@@ -24,10 +24,13 @@ extension Sessions {
             tenantID: tenant.id, userID: .version7(), sessionID: .version7(), secret: secret)
         try await request.anonymous { pipeline in
             pipeline.append(setUser, .of(ticket.userID, ticket.tenantID))
-            pipeline.append(createGuest, .of(ticket.userID, ticket.tenantID))
+            var guest = Parameters.of(ticket.userID, ticket.tenantID)
+            guest.append(texts: device.languages)
+            pipeline.append(createGuest, guest)
+            device.appendTimeZone(to: &pipeline)
             var session = Parameters.of(ticket.userID, ticket.sessionID)
             session.append(bytea: ticket.hash)
-            session.append(text: deviceName)
+            session.append(text: device.name)
             pipeline.append(insertSession, session)
         }
         request.services.accounts.guestMetrics.countCreated()
@@ -35,7 +38,7 @@ extension Sessions {
     }
 
     private static let createGuest = Statement(
-        "INSERT INTO users (id, tenant_id, is_guest) VALUES ($1, $2, true)")
+        "INSERT INTO users (id, tenant_id, is_guest, languages) VALUES ($1, $2, true, $3)")
 
     private static let insertSession = Statement(
         """

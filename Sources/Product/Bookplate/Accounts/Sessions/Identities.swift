@@ -45,6 +45,31 @@ final class Identities: Sendable {
         self.logger = logger
     }
 
+    /// Returns the providers with which readers of a tenant can sign in, first the configured issuers as one provider without a name:
+    /// Apple has two issuers.
+    ///
+    /// - Returns: The name that apps send, the issuers, and the client IDs for which tokens may be issued, of each provider.
+    func providers(
+        of tenant: Tenant
+    ) -> [(name: String?, issuers: [String], clientIDs: [String])] {
+        let configured = issuers.filter { issuer in
+            !tenant.providers.contains { $0.issuer == issuer }
+        }
+        let own = tenant.providers.map { provider in
+            (
+                name: Optional(provider.name), issuers: [provider.issuer],
+                clientIDs: provider.audiences.isEmpty ? tenant.audiences : provider.audiences
+            )
+        }
+        let all = [(name: String?.none, issuers: configured, clientIDs: tenant.audiences)] + own
+        return all.compactMap { provider in
+            let accepted = provider.issuers.filter {
+                tenant.issuers.isEmpty || tenant.issuers.contains($0)
+            }
+            return accepted.isEmpty ? nil : (provider.name, accepted, provider.clientIDs)
+        }
+    }
+
     /// Verifies an identity token.
     ///
     /// - Parameter provider: The name of the provider from which the client got the token; nil for Apple, and for providers
@@ -81,7 +106,7 @@ final class Identities: Sendable {
             auditEvents.add(.signInRefused, reason: error.reason)
             if case .unavailable = error.meaning {
                 throw .upstreamUnavailable(
-                    "Signing in is temporarily not possible. Try again in a moment.")
+                    .init(.signInUnavailable))
             }
             throw .unauthenticated
         }

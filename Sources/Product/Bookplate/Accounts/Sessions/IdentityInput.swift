@@ -28,7 +28,7 @@ struct IdentityInput: Sendable {
         authorizationCode = input.text("authorizationCode") ?? ""
         guard authorizationCode.utf8.count <= AppleGrant.codeBytesMax else {
             throw .badUserInput(
-                field: "authorizationCode", "This is not an authorization code from Apple.")
+                field: "authorizationCode", .init(.invalidCredential))
         }
         identity = try await request.services.accounts.identities.verify(
             input.text("identityToken") ?? "", nonce: input.text("nonce"),

@@ -170,7 +170,8 @@ extension Sessions {
         let everywhere = arguments["everywhere"]?.boolean ?? false
         let id = arguments["id"]?.string
         guard id == nil || !everywhere else {
-            throw .badUserInput(field: "everywhere", "Send either `id` or `everywhere`.")
+            throw .badUserInput(
+                field: "everywhere", .init(.conflictingFields, value: "`id`, `everywhere`"))
         }
         let sessions = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID)

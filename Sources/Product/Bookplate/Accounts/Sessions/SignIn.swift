@@ -9,7 +9,7 @@ extension Sessions {
         arguments, request throws(BookplateError) in
         let input = try await IdentityInput(arguments["input"], request)
         let signIn = try await startSession(
-            for: input, deviceName: try DeviceName.read(arguments), request)
+            for: input, on: try DeviceSettings(arguments, request), request)
         if signIn.isFirst {
             await input.storeAppleGrant(for: signIn.viewer, request)
         }
@@ -31,7 +31,7 @@ extension Sessions {
     ///
     /// If a guest sends the request, the guest gets the identity, or is merged into the account of the identity.
     private static func startSession(
-        for input: IdentityInput, deviceName: String?, _ request: RequestContext
+        for input: IdentityInput, on device: DeviceSettings, _ request: RequestContext
     ) async throws(BookplateError) -> SignIn {
         let identity = input.identity
         let keys = request.services.accounts.sessionKeys
@@ -55,13 +55,15 @@ extension Sessions {
             var profile = Parameters()
             profile.append(text: identity.claims.email)
             profile.append(text: input.displayName)
+            profile.append(texts: device.languages)
             pipeline.append(updateProfile, profile)
+            device.appendTimeZone(to: &pipeline)
             var session = Parameters.of(sessionID)
             session.append(bytea: RefreshTicket.hash(secret))
             session.append(bytea: identity.claims.tokenHash)
             session.append(int64: identity.claims.expiresAt)
             session.append(int32: request.services.rates.signInsPerHourMax)
-            session.append(text: deviceName)
+            session.append(text: device.name)
             let isFirst = pipeline.append(openSession, session)
             let state = pipeline.append(selectUserState, .of(sessionID))
             return (user: userRow, isFirst: isFirst, state: state)
@@ -121,15 +123,25 @@ extension Sessions {
     private static let findUser = TypedStatement<FoundUser>(
         "SELECT user_id, guest_outcome FROM sign_in($1, $2, $3, $4, $5)")
 
-    /// Apple sends the name and the e-mail address only at the first sign-in, so missing values do not replace known ones.
+    /// Apple sends the name and the e-mail address only at the first sign-in, so missing values do not replace known ones. The
+    /// languages are set only if there are none yet. Decks in other languages are then outdated.
     private static let updateProfile = Statement(
         """
+        WITH outdated AS (
+            UPDATE feed_readers f
+            SET signals_version = f.signals_version + 1, deck_due_at = least(f.deck_due_at, now())
+            FROM users u
+            WHERE f.user_id = app_user_id() AND u.id = app_user_id() AND u.languages = '{}' AND $3::text[] <> '{}'
+        )
         UPDATE users
-        SET email = coalesce($1, email), display_name = coalesce(display_name, $2)
+        SET email = coalesce($1, email),
+            display_name = coalesce(display_name, $2),
+            languages = CASE WHEN languages = '{}' THEN $3 ELSE languages END
         WHERE id = app_user_id()
             AND (
                 email IS DISTINCT FROM coalesce($1, email)
                 OR display_name IS DISTINCT FROM coalesce(display_name, $2)
+                OR (languages = '{}' AND $3 <> '{}')
             )
         """)
 

@@ -118,7 +118,7 @@ extension User {
             request.services.accounts.guestMetrics.count("UPGRADED")
         }
         await input.storeAppleGrant(for: viewer, request)
-        return try user.only(results[keys.user], orElse: "This user does not exist.")
+        return try user.only(results[keys.user], orElse: .noSuchUser)
     }
 
     private static let lockIdentity = Statement(
@@ -147,7 +147,7 @@ extension User {
             pipeline.notify(JobWorker.channel, RevokeAppleGrant.kind)
             return user.append([viewer.userID], to: &pipeline, for: viewer)
         }
-        return try user.only(results[unlinked], orElse: "This user does not exist.")
+        return try user.only(results[unlinked], orElse: .noSuchUser)
     }
 
     private static let unlink = Statement("SELECT unlink_identity($1, $2, $3)")

@@ -1,16 +1,46 @@
-import GraphQLPostgres
+import GraphQL
+import Requests
 
-/// `Query.settings`: the settings of the caller's tenant that its apps need.
+/// `Query.settings`: what an app needs to know of its tenant. With the app's ID it is public, because the screen for signing in needs
+/// it.
 enum AppSettings {
-    private static let userID = Column("u.id", .uuid)
+    static let fields: [String: FieldResolver] = [
+        "name": .property, "identityProviders": .load(PlainObjectsField(.many)),
+        "allowsGuests": .property, "guestBooksMax": .property, "halfStars": .property,
+        "allowsSharing": .property,
+    ]
+    static let providerFields: [String: FieldResolver] = [
+        "name": .property, "issuers": .property, "clientIds": .property,
+    ]
 
-    static let type = RowType(
-        name: "AppSettings", table: "users u JOIN tenants t ON t.id = u.tenant_id",
-        scope: "u.id = $1", id: userID,
-        fields: [
-            "halfStars": .column(Column("t.half_stars", .boolean)),
-            "guestBooksMax": .column(Column("t.guest_books_max", .integer)),
-        ])
-
-    static let ofCaller = RowLookup.caller(type)
+    static let find = PlainMutation(.one, isPublic: true) {
+        arguments, request throws(BookplateError) in
+        let app = arguments["app"]?.string
+        let caller = app == nil ? try request.caller().tenantID : nil
+        let accounts = request.services.accounts
+        let tenants = try await accounts.tenants.known(for: request)
+        guard
+            let tenant = tenants.first(where: { tenant in
+                app.map { tenant.hasApp($0) } ?? (tenant.id == caller)
+            })
+        else {
+            throw .notFound(.noSuchApp)
+        }
+        let providers = accounts.identities.providers(of: tenant).map { provider in
+            PlainObject(leaves: [
+                "name": provider.name.map { .string($0) } ?? .null,
+                "issuers": .list(provider.issuers.map { .string($0) }),
+                "clientIds": .list(provider.clientIDs.map { .string($0) }),
+            ])
+        }
+        return [
+            PlainObject(
+                leaves: [
+                    "name": .string(tenant.name), "allowsGuests": .boolean(tenant.allowsGuests),
+                    "guestBooksMax": .int(tenant.guestBooksMax),
+                    "halfStars": .boolean(tenant.allowsHalfStars),
+                    "allowsSharing": .boolean(tenant.allowsSharing),
+                ], objects: ["identityProviders": providers])
+        ]
+    }
 }

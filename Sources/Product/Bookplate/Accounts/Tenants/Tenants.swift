@@ -21,6 +21,17 @@ struct Tenant: Sendable {
     let allowsRegistration: Bool
     /// Whether assistants can call trusted documents as tools.
     let allowsTools: Bool
+    /// Whether readers may give half stars.
+    let allowsHalfStars: Bool
+    /// The maximum number of books of a guest.
+    let guestBooksMax: Int
+    /// Whether readers may share by links.
+    let allowsSharing: Bool
+
+    /// Returns whether tokens for an app with this ID are accepted: a bundle ID, or a client ID at a provider.
+    func hasApp(_ id: String) -> Bool {
+        audiences.contains(id) || providers.contains { $0.audiences.contains(id) }
+    }
 }
 
 /// A cache of all tenants. They are few and change rarely.
@@ -45,6 +56,12 @@ package final class Tenants: Sendable {
         }
         store(current)
         return current
+    }
+
+    /// Returns all tenants as of the last time they were read.
+    func known(for request: RequestContext) async throws(BookplateError) -> [Tenant] {
+        let tenants = cache.withLock(\.tenants)
+        return tenants.isEmpty ? try await all(for: request) : tenants
     }
 
     /// Reads the tenants again, for uses that cannot wait for a query.
@@ -73,7 +90,7 @@ package final class Tenants: Sendable {
         """
         SELECT
             t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.guests, t.oauth,
-            t.oauth_registration, t.mcp,
+            t.oauth_registration, t.mcp, t.half_stars, t.guest_books_max, t.sharing,
             \(IdentityProvider.columns)
         FROM tenants t
         ORDER BY t.created_at, t.id
@@ -95,6 +112,9 @@ extension Tenant: RowDecodable {
         allowsOAuth = row.bool() == true
         allowsRegistration = row.bool() == true
         allowsTools = row.bool() == true
+        allowsHalfStars = row.bool() == true
+        guestBooksMax = Int(row.int32() ?? 0)
+        allowsSharing = row.bool() == true
         guard let providers = IdentityProvider.list(&row) else { return nil }
         self.providers = providers
     }

@@ -3,34 +3,34 @@ import Requests
 /// The constraints of books that input can violate, with their errors.
 extension Book {
     static let constraints: [String: BookplateError] = [
-        "books_edition_id": .conflict("This book is already in the library.", field: "isbn"),
+        "books_edition_id": .conflict(.init(.alreadyInLibrary), field: "isbn"),
         "books_isbn13": .conflict(
-            "A book with this ISBN is already in the library.", field: "isbn"),
+            .init(.alreadyInLibrary), field: "isbn"),
         "books_title_check": .badUserInput(
             field: "title",
-            "A title must have 1 to 500 characters, and no spaces at the start or end."),
+            .init(.tooLong, max: 500)),
         "books_subtitle_check": .badUserInput(
             field: "subtitle",
-            "A subtitle must have 1 to \(BookFacts.subtitleCharactersMax) characters, and no spaces at the start or end."
+            .init(.tooLong, max: BookFacts.subtitleCharactersMax)
         ),
         "books_authors_check": .badUserInput(
-            field: "authors", "A book may have at most \(BookAuthors.storedMax) authors."),
-        "books_isbn13_check": .badUserInput(field: "isbn", ISBN.Problem.length.message),
+            field: "authors", .init(.tooMany, max: BookAuthors.storedMax)),
+        "books_isbn13_check": .badUserInput(field: "isbn", .init(.isbnLength)),
         "books_category_check": .badUserInput(
-            field: "category", "Category may have at most 100 characters."),
+            field: "category", .init(.tooLong, max: 100)),
         "books_genre_check": .badUserInput(
-            field: "genre", "Genre may have at most 100 characters."),
+            field: "genre", .init(.tooLong, max: 100)),
         "books_series_check": .badUserInput(
             field: "series",
-            "The name of a series must have 1 to 200 characters, and no spaces at the start or end."
+            .init(.tooLong, max: 200)
         ),
         "books_series_position_check": .badUserInput(
-            field: "series", "A position in a series must have 1 to 20 characters."),
+            field: "series", .init(.tooLong, max: 20)),
         "books_binding_check": .badUserInput(
-            field: "binding", "A binding must have 1 to 100 characters."),
+            field: "binding", .init(.tooLong, max: 100)),
         "books_private_notes_check": .badUserInput(
-            field: "privateNotes", "Private notes must have 1 to 100,000 characters."),
+            field: "privateNotes", .init(.tooLong, max: 100_000)),
         "books_current_page_check": .badUserInput(
-            field: "currentPage", "Send a whole number of at least 0."),
+            field: "currentPage", .init(.tooSmall, min: 0)),
     ]
 }

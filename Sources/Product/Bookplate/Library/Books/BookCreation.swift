@@ -39,7 +39,7 @@ package struct BookCreation {
         authors = try BookAuthors(input) ?? .none
         isbn = try ISBN.optional(input.text("isbn"))
         if let card = input.text("cardId") {
-            guard let id = UUID(card) else { throw .notFound(FeedCard.noSuchCard) }
+            guard let id = UUID(card) else { throw .notFound(.noSuchCard) }
             cardID = id
         } else {
             cardID = nil
@@ -48,9 +48,9 @@ package struct BookCreation {
             let isBlank = input.text("title") != nil
             throw .badUserInput(
                 field: "title",
-                isBlank ? "Title may not be empty." : "A book needs a title, an ISBN or a card.")
+                .init(isBlank ? .empty : .emptyBook))
         }
-        shelfIDs = try input.ids("shelfIds", max: Self.shelvesMax, else: Shelf.noSuchShelf) ?? []
+        shelfIDs = try input.ids("shelfIds", max: Self.shelvesMax, else: .noSuchShelf) ?? []
         (reads, status) = try [ReadInput].ofNewBook(
             input["reads"]?.list,
             status: input.text("status").flatMap(ReadingStatus.init(rawValue:)) ?? .wantToRead)
@@ -129,20 +129,17 @@ package struct BookCreation {
         if let other = obstacle.sameBookID {
             return .rejected(
                 .conflict(
-                    Self.alreadyInLibrary, id: other.description,
+                    .init(.alreadyInLibrary), id: other.description,
                     field: cardID == nil ? "isbn" : "cardId"))
         }
         if obstacle.isIDTaken { return .rejected(ChosenID.takenError) }
-        if obstacle.isShelfMissing { return .rejected(.notFound(Shelf.noSuchShelf)) }
+        if obstacle.isShelfMissing { return .rejected(.notFound(.noSuchShelf)) }
         if !obstacle.isCardFound {
-            if cardID != nil { return .rejected(.notFound(FeedCard.noSuchCard)) }
+            if cardID != nil { return .rejected(.notFound(.noSuchCard)) }
             if title == nil, let isbn { return .unknownISBN(isbn) }
         }
         return .lostRace
     }
-
-    static let alreadyInLibrary = "This book is already in the library."
-    static let unknownISBN = "No book with this ISBN is known. Add it with its title."
 
     // MARK: - Statements
 
@@ -397,7 +394,7 @@ extension ISBN {
         guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
         switch read(text) {
         case .success(let isbn): return isbn
-        case .failure(let problem): throw .badUserInput(field: "isbn", problem.message)
+        case .failure(let problem): throw .badUserInput(field: "isbn", .init(problem.reason))
         }
     }
 }

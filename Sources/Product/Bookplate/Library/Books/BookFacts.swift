@@ -33,7 +33,7 @@ struct BookFacts {
         if let count = input["pageCount"], !count.isNull {
             guard let number = count.int.flatMap({ Int32(exactly: $0) }), number > 0 else {
                 throw .badUserInput(
-                    field: "pageCount", "Send a whole number of at least 1, or null.")
+                    field: "pageCount", .init(.tooSmall, min: 1))
             }
             pageCount = number
         } else {
@@ -48,7 +48,7 @@ struct BookFacts {
         guard PartialDate(text, years: 1...9999) != nil else {
             throw .badUserInput(
                 field: "publishedDate",
-                "Send a year, a month, or a day, such as 1965, 1965-08, or 1965-08-01.")
+                .init(.invalidDate))
         }
         return text
     }
@@ -58,7 +58,7 @@ struct BookFacts {
         else { return nil }
         guard let tag = Languages.wellFormed(text) else {
             throw .badUserInput(
-                field: "language", "Send a language tag of BCP 47, such as en, pt-BR, or zh-Hant.")
+                field: "language", .init(.invalidLanguage, value: String(text.prefix(40))))
         }
         return tag
     }

@@ -143,7 +143,7 @@ struct BookFilters: Sendable {
 
     private mutating func addYear(_ year: Int) throws(BookplateError) {
         guard ReadingGoal.years.contains(year) else {
-            throw .badUserInput(field: "finishedIn", "The year must be from 1000 to 9998.")
+            throw .badUserInput(field: "finishedIn", .init(.outOfRange, min: 1_000, max: 9_998))
         }
         let parameter = bind("year", "\(year)") { $0.append(int32: Int32(year)) }
         func start(_ year: String) -> String {
@@ -177,7 +177,7 @@ struct BookFilters: Sendable {
                 default: 0
                 }
             guard (0.5...5).contains(stars) else {
-                throw .badUserInput(field: name, "A rating must be from 0.5 to 5.")
+                throw .badUserInput(field: name, .init(.outOfRange, min: 0.5, max: 5))
             }
             // A limit between two ratings includes those that are within it.
             halfStars.append(
@@ -430,11 +430,11 @@ struct BookFilters: Sendable {
                 coalesce(
                   (
                     SELECT
-                      c.reading * (5 = ANY($5))::int
-                      + c.paused * (4 = ANY($5))::int
-                      + c.want_to_read * (3 = ANY($5))::int
-                      + c.read * (2 = ANY($5))::int
-                      + c.did_not_finish * (1 = ANY($5))::int
+                      c.books[5] * (5 = ANY($5))::int
+                      + c.books[4] * (4 = ANY($5))::int
+                      + c.books[3] * (3 = ANY($5))::int
+                      + c.books[2] * (2 = ANY($5))::int
+                      + c.books[1] * (1 = ANY($5))::int
                     FROM library_counts c
                     WHERE c.user_id = $1
                   ),

@@ -3,7 +3,6 @@ import Postgres
 import Requests
 
 extension Book {
-    static let noSuchBook = "There is no such book in the library."
     /// The maximum number of entries of one `createBooks`.
     static let creationsMax = 50
 
@@ -42,12 +41,12 @@ extension Book {
         case .book, .rejected: break
         }
         _ = try outcome.book()
-        return try book.only(row, orElse: noSuchBook)
+        return try book.only(row, orElse: .noSuchBook)
     }
 
     static let createMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
         let creations = try await Batch.entries(
-            of: arguments, max: creationsMax, "books", in: request
+            of: arguments, max: creationsMax, in: request
         ) { input throws(BookplateError) in try BookCreation(input) }
         var outcomes = try await attempt(creations, Array(creations.indices), in: request)
         var unknownISBNs: [Int: ISBN] = [:]
@@ -71,7 +70,7 @@ extension Book {
                 guard let outcome = outcomes[index] else { throw .internalError }
                 return PlainObject(ids: ["book": [try outcome.book()]])
             } catch {
-                return Batch.failed(error)
+                return Batch.failed(error, in: request)
             }
         }
     }
@@ -128,18 +127,8 @@ extension BookCreation.Outcome {
         switch self {
         case .book(let id): return id
         case .rejected(let error): throw error
-        case .unknownISBN: throw .notFound(BookCreation.unknownISBN)
-        case .lostRace: throw .conflict(BookCreation.alreadyInLibrary)
+        case .unknownISBN: throw .notFound(.unknownISBN)
+        case .lostRace: throw .conflict(.init(.alreadyInLibrary))
         }
-    }
-}
-
-extension BookplateError {
-    /// The error as an object of the schema's type `InputError`.
-    var inputError: PlainObject {
-        var leaves: [String: Value] = ["code": .string(code), "message": .string(message)]
-        if let field { leaves["field"] = .string(field) }
-        if case .conflict(_, let id?, _) = self { leaves["conflictingId"] = .string(id) }
-        return PlainObject(leaves: leaves)
     }
 }

@@ -56,15 +56,15 @@ struct BookUpdate {
         try setFacts(of: input)
         if input.isGiven("cardId") {
             guard input["cardId"] != .null else {
-                throw .badUserInput(field: "cardId", "Send the id of a card.")
+                throw .badUserInput(field: "cardId", .init(.required))
             }
             set(
                 "edition_id",
-                try input.id("cardId", else: FeedCard.noSuchCard).description)
+                try input.id("cardId", else: .noSuchCard).description)
         }
         if input.isGiven("status") {
             guard let status = input.text("status") else {
-                throw .badUserInput(field: "status", "A book always has a status.")
+                throw .badUserInput(field: "status", .init(.required))
             }
             set("status", status, as: .inferred)
             isAbandoned = status == ReadingStatus.didNotFinish.rawValue
@@ -76,7 +76,7 @@ struct BookUpdate {
         }
         if input.isGiven("shelfIds") {
             shelfIDs =
-                try input.ids("shelfIds", max: BookCreation.shelvesMax, else: Shelf.noSuchShelf)
+                try input.ids("shelfIds", max: BookCreation.shelvesMax, else: .noSuchShelf)
                 ?? []
         }
     }
@@ -88,7 +88,7 @@ struct BookUpdate {
         let list = input["moods"]?.list ?? []
         guard list.count <= ImportedBook.moodsMax else {
             throw .badUserInput(
-                field: "moods", "A book has at most \(ImportedBook.moodsMax) moods.")
+                field: "moods", .init(.tooMany, max: ImportedBook.moodsMax))
         }
         var moods: [String] = []
         for mood in list {
@@ -191,6 +191,7 @@ struct BookUpdate {
         if let status { key.append(status) }
         let pageMax = pageMax(values["page_count"])
         key.append(pageMax)
+        if removesPage { key.append("no page") }
         let reads =
             values["current_page"] != nil || changesReads
             ? Self.changedReads(
@@ -227,6 +228,10 @@ struct BookUpdate {
     private func setClauses(_ values: [String: String], from reads: String?) -> [String] {
         var clauses = assignments.map { assignment in
             let value = values[assignment.column] ?? "NULL"
+            if assignment.column == "current_page" && removesPage {
+                return
+                    "current_page = CASE WHEN \(Self.hasProgress("b.id")) THEN r.current_page ELSE \(value)::int END"
+            }
             let type = assignment.column == "status" ? "reading_status" : assignment.type
             return "\(assignment.column) = \(value)\(type.map { "::\($0)" } ?? "")"
         }
@@ -235,6 +240,16 @@ struct BookUpdate {
             if values["current_page"] == nil { clauses.append("current_page = r.current_page") }
         }
         return clauses
+    }
+
+    /// Whether the update removes the page. It keeps the page of an open read with progress.
+    private var removesPage: Bool {
+        assignments.contains { $0.column == "current_page" && $0.value == .null }
+    }
+
+    /// The condition that the open read of a book has progress, from which the page of the book follows.
+    static func hasProgress(_ id: String) -> String {
+        "EXISTS (SELECT FROM newest_progress($1, \(id)))"
     }
 
     /// Returns the greatest page that the update may set, as an expression; NULL for the book's number of pages.

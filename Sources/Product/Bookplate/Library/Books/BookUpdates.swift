@@ -68,24 +68,24 @@ struct BookUpdates {
             error =
                 switch problem {
                 case nil: nil
-                case "BOOK": .notFound(Book.noSuchBook)
-                case "SHELF": .notFound(Shelf.noSuchShelf)
-                case "CARD": .notFound(FeedCard.noSuchCard)
+                case "BOOK": .notFound(.noSuchBook)
+                case "SHELF": .notFound(.noSuchShelf)
+                case "CARD": .notFound(.noSuchCard)
                 case "EDITION":
                     .conflict(
-                        BookCreation.alreadyInLibrary, id: sameBook?.description, field: "cardId")
+                        .init(.alreadyInLibrary), id: sameBook?.description, field: "cardId")
                 case "ISBN":
                     .conflict(
-                        "A book with this ISBN is already in the library.",
+                        .init(.alreadyInLibrary),
                         id: sameBook?.description, field: "isbn")
                 case "PAGE":
                     .badUserInput(
                         field: "currentPage",
-                        "The book has only \(pageCount) pages. Send a page up to the last one.")
+                        .init(.beyondEnd, max: Int(pageCount)))
                 case "PAGE_COUNT":
                     .badUserInput(
                         field: "pageCount",
-                        "The reader has reached page \(page). Send at least as many pages, or change currentPage, too."
+                        .init(.belowProgress, min: Double(page))
                     )
                 default: .internalError
                 }
@@ -145,7 +145,13 @@ struct BookUpdates {
                 b.added_at,
                 i.new ->> 'isbn13' AS isbn13,
                 i.new ->> 'edition_id' AS edition_id,
-                CASE WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int ELSE b.current_page END AS page,
+                CASE
+                    WHEN i.new ->> 'current_page' IS NOT NULL THEN (i.new ->> 'current_page')::int
+                    -- A percentage or a time is at another page of a book with another number of pages.
+                    WHEN num_nonnulls(p.page, p.percent, p.seconds) > 0 THEN p.page
+                    WHEN i.new ? 'current_page' THEN NULL
+                    ELSE b.current_page
+                END AS page,
                 CASE WHEN i.new ? 'page_count' THEN (i.new ->> 'page_count')::int ELSE b.page_count END AS page_count
             FROM (
                 SELECT
@@ -168,6 +174,7 @@ struct BookUpdates {
                 WHERE b.user_id = $1 AND b.id = i.id
                 OFFSET 0
             ) b ON true
+            LEFT JOIN LATERAL newest_progress($1, i.id) p ON i.new ?| '{current_page, page_count}'
         ), checked AS MATERIALIZED (
             SELECT
                 i.*,
@@ -219,7 +226,8 @@ struct BookUpdates {
                 started_at = r.started_at,
                 finished_at = r.finished_at,
                 current_page = CASE
-                    WHEN i.new ? 'current_page' THEN (i.new ->> 'current_page')::int
+                    WHEN i.new ->> 'current_page' IS NOT NULL THEN (i.new ->> 'current_page')::int
+                    WHEN i.new ? 'current_page' AND NOT \(BookUpdate.hasProgress("i.id")) THEN NULL
                     ELSE r.current_page
                 END,
                 updated_at = now()
@@ -252,7 +260,7 @@ struct BookUpdates {
         """)
 
     /// The values that a book takes over from the card of an entry. The page that the reader has reached stays, unless it is
-    /// beyond the end. A description stays if the card has none.
+    /// beyond the end, or follows from a percentage or a time. A description stays if the card has none.
     private static let factsOfCard = """
         SELECT jsonb_build_object(
                 'linked_by', 'CARD',
@@ -267,7 +275,9 @@ struct BookUpdates {
                 'language', c.language,
                 'description', coalesce(c.description, b.description)
             ) || CASE
-                WHEN b.current_page > c.page_count THEN jsonb_build_object('current_page', c.page_count)
+                WHEN b.current_page > c.page_count
+                    AND NOT EXISTS (SELECT FROM newest_progress($1, b.id) p WHERE p.page IS NULL)
+                THEN jsonb_build_object('current_page', c.page_count)
                 ELSE '{}'
             END AS facts
         FROM editions c

@@ -6,7 +6,7 @@ import Requests
 extension Book {
     /// Succeeds even if there is no such book, so that clients can retry the mutation.
     static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchBook)
+        let id = try arguments.id("id", else: .noSuchBook)
         let shelves = try await request.deleteBooks([id])
         return [deletePayload(id, shelves[id] ?? [])]
     }
@@ -14,13 +14,13 @@ extension Book {
     static let deleteMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
         let texts = arguments["ids"]?.list ?? []
         guard texts.count <= batchMax else {
-            throw .badUserInput(field: "ids", "At most \(batchMax) books at once.")
+            throw .badUserInput(field: "ids", .init(.tooMany, max: batchMax))
         }
         try request.charges.charge(RateLimits.units(forBatchOf: texts.count))
         let ids = texts.map { $0.string.flatMap { UUID($0) } }
         var shelves = try await request.deleteBooks(ids.compactMap { $0 })
         return ids.map { id in
-            guard let id else { return Batch.failed(.notFound(noSuchBook)) }
+            guard let id else { return Batch.failed(.notFound(.noSuchBook), in: request) }
             // The second of two equal ids finds nothing to delete.
             return deletePayload(id, shelves.removeValue(forKey: id) ?? [])
         }
@@ -41,11 +41,9 @@ extension Book {
         "SELECT set_config('statement_timeout', '\(restorationTimeout.components.seconds * 1000)', true)"
     )
 
-    private static let noSuchDeletedBook = "No book with this ID was deleted in the last 30 days."
-
     /// Undoes a deletion. Returns the book if it exists, so that clients can retry the mutation.
     static let restore = RowMutation(type) { arguments, request, book throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchDeletedBook)
+        let id = try arguments.id("id", else: .noSuchDeletedBook)
         let (results, outcome) = try await request.write { pipeline, viewer in
             pipeline.timeout = restorationTimeout
             pipeline.append(allowLongStatements)
@@ -55,12 +53,12 @@ extension Book {
             return outcome
         }
         switch results[outcome].first {
-        case .restored: return try book.only(results.last, orElse: noSuchDeletedBook)
+        case .restored: return try book.only(results.last, orElse: .noSuchDeletedBook)
         case .conflict(let other):
             throw .conflict(
-                "Another book in the library has the same ISBN or is the same edition. Delete that book first.",
+                .init(.alreadyInLibrary),
                 id: other.description)
-        case .notFound: throw .notFound(noSuchDeletedBook)
+        case .notFound: throw .notFound(.noSuchDeletedBook)
         case nil: throw .internalError
         }
     }

@@ -1,3 +1,5 @@
+import Requests
+
 /// An International Standard Book Number of 13 digits with a verified check digit.
 ///
 /// It is read from typed or scanned text, which may contain hyphens and spaces of any kind, a label before the number, an
@@ -28,19 +30,20 @@ package struct ISBN: Hashable, Sendable, CustomStringConvertible {
         /// A number whose digits, apart from the prefix and the check digit, are all the same.
         case placeholder
 
-        /// A sentence for the person who typed or scanned the text.
-        package var message: String {
+        package var reason: ErrorReason {
             switch self {
-            case .length: "An ISBN has 10 or 13 digits. Check the number and try again."
-            case .checkDigit:
-                "The check digit of the ISBN does not match. Check for a typing error."
-            case .notABook: "This barcode is not an ISBN. ISBNs start with 978, 9791, or 9798."
-            case .ean8:
-                "This is an EAN-8, a short barcode that books do not have. Scan the barcode that starts with 978 or 979."
-            case .upc:
-                "This is a UPC, a barcode that does not identify a book. Look for the ISBN next to it or on the copyright page."
-            case .placeholder: "This number is a placeholder, not the ISBN of a book."
+            case .length: .isbnLength
+            case .checkDigit: .isbnCheckDigit
+            case .notABook: .notAnISBN
+            case .ean8: .shortBarcode
+            case .upc: .productBarcode
+            case .placeholder: .placeholderISBN
             }
+        }
+
+        /// An English sentence for the person who typed or scanned the text.
+        package var message: String {
+            BookplateError.badUserInput(field: "isbn", .init(reason)).message
         }
     }
 

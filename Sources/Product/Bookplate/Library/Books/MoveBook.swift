@@ -5,7 +5,7 @@ import Requests
 
 extension Book {
     static let move = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchBook)
+        let id = try arguments.id("id", else: .noSuchBook)
         let input = InputObject(arguments["input"])
         let moves = BookMoves([try BookMoves.Entry(book: id, input)])
         let (results, keys) = try await request.write { moves.append(to: &$0, for: $1) }
@@ -16,22 +16,22 @@ extension Book {
 
     static let moveMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
         let entries = try await Batch.entries(
-            of: arguments, max: batchMax, "books", in: request
+            of: arguments, max: batchMax, in: request
         ) { input throws(BookplateError) in
             try BookMoves.Entry(
-                book: try input.id("id", else: noSuchBook), InputObject(input["input"]))
+                book: try input.id("id", else: .noSuchBook), InputObject(input["input"]))
         }
         let moves = BookMoves(entries.compactMap { try? $0.get() })
         let (results, keys) = try await request.write { moves.append(to: &$0, for: $1) }
         var moved = moves.outcomes(results, keys)[...]
         return entries.map { entry in
             switch entry {
-            case .failure(let error): return Batch.failed(error)
+            case .failure(let error): return Batch.failed(error, in: request)
             case .success:
                 guard let outcome = moved.popFirst() else {
-                    return Batch.failed(.internalError)
+                    return Batch.failed(.internalError, in: request)
                 }
-                return outcome.error.map(Batch.failed) ?? outcome.payload
+                return outcome.error.map { Batch.failed($0, in: request) } ?? outcome.payload
             }
         }
     }
@@ -55,9 +55,9 @@ private struct BookMoves {
 
         init(book: UUID, _ input: InputObject) throws(BookplateError) {
             self.book = book
-            target = try input.id("to", else: Shelf.noSuchShelf)
+            target = try input.id("to", else: .noSuchShelf)
             origin =
-                input.text("from") == nil ? nil : try input.id("from", else: Shelf.noSuchShelf)
+                input.text("from") == nil ? nil : try input.id("from", else: .noSuchShelf)
         }
     }
 
@@ -94,8 +94,8 @@ private struct BookMoves {
             for (index, row) in zip(round, results[key]) {
                 let error: BookplateError? =
                     !row.hasBook
-                    ? .notFound(Book.noSuchBook)
-                    : row.hasTarget ? nil : .notFound(Shelf.noSuchShelf)
+                    ? .notFound(.noSuchBook)
+                    : row.hasTarget ? nil : .notFound(.noSuchShelf)
                 outcomes[index] = Outcome(
                     error: error,
                     payload: PlainObject(ids: [

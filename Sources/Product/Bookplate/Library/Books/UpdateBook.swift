@@ -8,7 +8,7 @@ extension Book {
     static let batchMax = 100
 
     static let update = RowMutation(type) { arguments, request, book throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchBook)
+        let id = try arguments.id("id", else: .noSuchBook)
         let update = try BookUpdate(InputObject(arguments["input"]))
         if update.isOneStatement {
             let (results, updated) = try await request.write { pipeline, viewer in
@@ -20,7 +20,7 @@ extension Book {
                 return updated
             }
             if results[updated].count > 0 {
-                return try book.only(results.last, orElse: noSuchBook)
+                return try book.only(results.last, orElse: .noSuchBook)
             }
         }
         let updates = BookUpdates([.init(id: id, update: update)])
@@ -31,15 +31,15 @@ extension Book {
             return keys
         }
         if let error = updates.errors(results, keys).compactMap({ $0 }).first { throw error }
-        return try book.only(results.last, orElse: noSuchBook)
+        return try book.only(results.last, orElse: .noSuchBook)
     }
 
     static let updateMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
         let entries = try await Batch.entries(
-            of: arguments, max: batchMax, "books", in: request
+            of: arguments, max: batchMax, in: request
         ) { input throws(BookplateError) in
             BookUpdates.Entry(
-                id: try input.id("id", else: noSuchBook),
+                id: try input.id("id", else: .noSuchBook),
                 update: try BookUpdate(InputObject(input["input"])))
         }
         let updates = BookUpdates(entries.compactMap { try? $0.get() })
@@ -47,7 +47,7 @@ extension Book {
         let (results, keys) = try await request.write { pipeline, viewer in
             updates.append(to: &pipeline, for: viewer, hasBookSources: hasBookSources)
         }
-        return Batch.results(entries, updates.errors(results, keys)) { entry in
+        return Batch.results(entries, updates.errors(results, keys), in: request) { entry in
             PlainObject(ids: ["book": [entry.id]])
         }
     }

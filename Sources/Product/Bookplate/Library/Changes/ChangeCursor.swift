@@ -29,7 +29,7 @@ struct ChangeCursor: Equatable {
             [9, 17].contains(bytes.count), bytes[0] == Self.tag
         else {
             throw .badUserInput(
-                field: "after", "This is not a cursor of changes. Start again without a cursor.")
+                field: "after", .init(.invalidCursor))
         }
         func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
             bytes.reduce(0) { $0 << 8 | Int64($1) }

@@ -36,7 +36,7 @@ struct Changes: FieldLoader {
             let first = arguments["first"]?.int ?? 100
             guard (1...Changes.firstMax).contains(first) else {
                 throw .badUserInput(
-                    field: "first", "`first` must be from 1 to \(Changes.firstMax).")
+                    field: "first", .init(.outOfRange, min: 1, max: Changes.firstMax))
             }
             let pending = request.query(
                 ChangePage.select.statement,

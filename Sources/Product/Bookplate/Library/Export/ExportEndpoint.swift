@@ -34,7 +34,7 @@ package final class ExportEndpoint {
         guard
             let link = ExportLink(
                 token: token, keys: services.accounts.sessionKeys, now: unixSecondsNow())
-        else { throw .notFound("This link is invalid or has expired. Request a new one.") }
+        else { throw .notFound(.noSuchLink) }
         defer { Self.runningCount.subtract(1, ordering: .relaxed) }
         guard Self.runningCount.add(1, ordering: .relaxed).newValue <= Self.concurrencyMax else {
             throw .rateLimited(retryAfterSeconds: 10)

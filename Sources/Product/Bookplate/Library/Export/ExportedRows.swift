@@ -23,6 +23,7 @@ struct ExportedProfile: RowDecodable {
             .init("id", .id(row.uuid())), .init("displayName", .text(row.text())),
             .init("email", .text(row.text())),
             .init("preferredGenres", .list((row.texts() ?? []).map { .string($0) })),
+            .init("languages", .list((row.texts() ?? []).map { .string($0) })),
             .init("createdAt", .instant(row.timestamptz())),
             .init("timeZone", .text(row.text())),
             .init(
@@ -34,7 +35,7 @@ struct ExportedProfile: RowDecodable {
     static let query = TypedStatement<Self>(
         """
         SELECT
-          u.id, u.display_name, u.email, u.preferred_genres, u.created_at, u.time_zone,
+          u.id, u.display_name, u.email, u.preferred_genres, u.languages, u.created_at, u.time_zone,
           (
             SELECT jsonb_agg(
               jsonb_build_object(
@@ -61,13 +62,14 @@ struct ExportedShelf: ExportedJSONItem {
         self.id = id
         json = .object([
             .init("id", .id(id)), .init("name", .text(row.text())),
-            .init("position", .int(row.int32())), .init("createdAt", .instant(row.timestamptz())),
+            .init("position", .int(row.int32())), .init("description", .text(row.text())),
+            .init("color", .text(row.text())), .init("createdAt", .instant(row.timestamptz())),
         ])
     }
 
     static let page = TypedStatement<Self>(
         """
-        SELECT s.id, s.name, s.position, s.created_at
+        SELECT s.id, s.name, s.position, s.description, s.color, s.created_at
         FROM shelves s
         WHERE s.user_id = $1
           AND (
@@ -92,12 +94,13 @@ struct ExportedSwipe: ExportedJSONItem {
         json = .object([
             .init("cardId", .id(id)), .init("action", .text(row.text())),
             .init("swipedAt", .instant(row.timestamptz())), .init("store", .text(row.text())),
+            .init("scope", .text(row.text())),
         ])
     }
 
     static let page = TypedStatement<Self>(
         """
-        SELECT edition_id, action, swiped_at, store
+        SELECT edition_id, action, swiped_at, store, scope
         FROM current_swipes
         WHERE user_id = $1
           AND ($2::uuid IS NULL OR edition_id > $2)

@@ -66,7 +66,7 @@ enum Import {
         }
         guard let id = results[importID].first else { throw .rateLimited(retryAfterSeconds: 60) }
         let (readBack, key) = try await request.read { row.append([id], to: &$0, for: $1) }
-        return try row.only(readBack[key], orElse: noSuchImport)
+        return try row.only(readBack[key], orElse: .noSuchImport)
     }
 
     /// Reads a file, and returns its format, its bytes, and their SHA-256 hash.
@@ -94,8 +94,6 @@ enum Import {
         guard let result else { throw .rateLimited(retryAfterSeconds: 5) }
         return try result.get()
     }
-
-    static let noSuchImport = "There is no such import."
 
     /// Returns the id of the import. If the same file is already being imported, that is the existing import, so that
     /// clients can retry the mutation. There is no row if the user has too many unfinished imports.

@@ -241,22 +241,19 @@ final class ImportFields {
         return date
     }
 
-    /// Returns the date and time of a cell, which is midnight UTC for a date without a time.
-    func instant(_ name: String) -> Instant? {
+    /// Returns the time of a cell, or its day, which is a day of the reader.
+    func time(_ name: String) -> (at: Instant?, on: String?) {
         let text = raw(name).trimmed
-        if let instant = Instant(text.replacing(" ", with: "T")) { return instant }
-        return date(text, of: name)?.start
+        if let instant = Instant(text.replacing(" ", with: "T")) { return (instant, nil) }
+        let day = date(text, of: name).flatMap {
+            PartialDate(year: $0.year, month: $0.month ?? 1, day: $0.day ?? 1)
+        }
+        return (nil, day?.text)
     }
 
-    /// Sets when the reader has added the book: a time, or a day of the reader.
+    /// Sets when the reader has added the book.
     func setAdded(_ name: String, of book: inout ImportedBook) {
-        if let instant = Instant(raw(name).trimmed.replacing(" ", with: "T")) {
-            book.addedAt = instant
-        } else {
-            book.addedOn = date(raw(name).trimmed, of: name).flatMap {
-                PartialDate(year: $0.year, month: $0.month ?? 1, day: $0.day ?? 1)?.text
-            }
-        }
+        (book.addedAt, book.addedOn) = time(name)
     }
 
     /// Returns the names of a list. Names that differ only in case are the same name.

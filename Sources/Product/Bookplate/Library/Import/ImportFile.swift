@@ -55,7 +55,7 @@ struct ImportFile {
         }
         let text = ImportText.withoutMark(bytes)
         guard let first = text.first(where: { $0 > UInt8(ascii: " ") }) else {
-            throw Self.invalid("The file is empty.")
+            throw .badUserInput(field: "file", .init(.empty, detail: "The file is empty."))
         }
         if first == UInt8(ascii: "{"), format?.table == nil || format == .libraryThing {
             (self.format, content) = try Self.checked { () throws(ImportProblem) in
@@ -161,7 +161,9 @@ struct ImportFile {
                 }
             }
         } catch .tooLarge where counter.count > countMax {
-            throw invalid(tooManyRecords)
+            throw .badUserInput(
+                field: "file",
+                .init(.tooMany, max: Double(recordsMax), detail: tooManyRecords))
         } catch .tooLarge {
             throw invalid("The uncompressed archive is too large to import.")
         } catch {
@@ -177,9 +179,10 @@ struct ImportFile {
         return UUID(name.dropFirst(7).dropLast(4))
     }
 
-    static let tooLarge = invalid("A file to import may have at most \(bytesMax >> 20) MB.")
+    static let tooLarge = BookplateError.badUserInput(
+        field: "file", .init(.fileTooLarge, max: bytesMax >> 20))
 
     static func invalid(_ message: String) -> BookplateError {
-        .badUserInput(field: "file", message)
+        .badUserInput(field: "file", .init(.invalidFile, detail: message))
     }
 }

@@ -148,6 +148,7 @@ package struct ImportedBook: Equatable {
             add("halfStars", review.halfStars.map { .int($0) })
             add("review", review.text.map { .string($0) })
             add("reviewedAt", review.createdAt.map { .string($0.preciseText) })
+            add("reviewedOn", review.createdOn.map { .string($0) })
             add("reviewUpdatedAt", review.updatedAt.map { .string($0.preciseText) })
             add("hasSpoilers", .boolean(review.hasSpoilers))
         }
@@ -163,6 +164,8 @@ struct ImportedReview: Equatable {
     var text: String?
     var hasSpoilers = false
     var createdAt: Instant?
+    /// The day of the reader if the time is not known, such as 2021-02-01.
+    var createdOn: String?
     var updatedAt: Instant?
 }
 
@@ -170,10 +173,14 @@ struct ImportedReview: Equatable {
 struct ImportedShelf: Equatable {
     var id: UUID?
     var name: String
+    var description: String?
+    var color: String?
     var createdAt: Instant?
 
     package var json: Value {
         var members: [Value.Member] = [.init("name", .string(name))]
+        if let description { members.append(.init("description", .string(description))) }
+        if let color { members.append(.init("color", .string(color))) }
         if let id { members.append(.init("id", .string(id.description))) }
         if let createdAt { members.append(.init("createdAt", .string(createdAt.preciseText))) }
         return .object(members)
@@ -184,6 +191,7 @@ struct ImportedShelf: Equatable {
 struct ImportedProfile: Equatable {
     var displayName: String?
     var preferredGenres: [String] = []
+    var languages: [String] = []
     var timeZone: String?
     var readingGoals: [ImportedGoal] = []
 
@@ -193,6 +201,7 @@ struct ImportedProfile: Equatable {
             .init("timeZone", timeZone.map { .string($0) } ?? .null),
             .init("displayName", displayName.map { .string($0) } ?? .null),
             .init("preferredGenres", .list(preferredGenres.map { .string($0) })),
+            .init("languages", .list(languages.map { .string($0) })),
         ])
     }
 }
@@ -257,12 +266,14 @@ struct ImportedProgress: Equatable {
 struct ImportedSwipe: Equatable {
     var cardID: UUID
     var action: String
+    var scope = SwipeScope.book
     var store: String?
     var swipedAt: Instant
 
     var json: Value {
         var members: [Value.Member] = [
             .init("cardId", .string(cardID.description)), .init("action", .string(action)),
+            .init("scope", .string(scope.rawValue)),
             .init("swipedAt", .string(swipedAt.preciseText)),
         ]
         if let store { members.append(.init("store", .string(store))) }

@@ -6,7 +6,6 @@ import Requests
 /// A quote from a book, or a thought about it.
 enum Note {
     static let id = Column("n.id", .uuid)
-    static let noSuchNote = "There is no such note in the library."
     /// The maximum number of notes of a book. `create_notes` has the same limits.
     static let ofBookMax = 2_000
     /// The maximum number of notes of a library.
@@ -105,7 +104,7 @@ enum Note {
             guard let search = try arguments["search"]?.string.map(searchText) else {
                 let from = "notes n WHERE n.user_id = $1"
                 guard let color else { return .init(from: from) }
-                return .init(from: "\(from) AND n.color = $5::note_color") { parameters in
+                return .init(from: "\(from) AND n.color = $5::label_color") { parameters in
                     parameters.append(text: color, as: .inferred)
                 }
             }
@@ -115,7 +114,7 @@ enum Note {
                 from: """
                     (
                         SELECT *
-                        FROM search_notes($5, $6::note_color)
+                        FROM search_notes($5, $6::label_color)
                         ORDER BY created_at\(direction), id\(direction)
                     ) f
                     LEFT JOIN notes n ON n.user_id = $1 AND n.id = f.id

@@ -9,14 +9,14 @@ struct NoteInput {
     let json: Value
 
     static let noContent = BookplateError.badUserInput(
-        field: "text", "A note needs a text or a comment.")
+        field: "text", .init(.emptyNote))
     static let wrongPosition = BookplateError.badUserInput(
-        field: "percent", "Send at most one of page, percent, and seconds.")
+        field: "percent", .init(.conflictingFields, value: "`page`, `percent`, `seconds`"))
 
     /// - Throws: `.badUserInput` with the name of the field, or `.notFound` if the id of the book is not a UUID.
     init(_ input: InputObject) throws(BookplateError) {
         id = try input.newID()
-        let book = try input.id("bookId", else: Book.noSuchBook)
+        let book = try input.id("bookId", else: .noSuchBook)
         var members: [Value.Member] = [
             .init("id", .string(id.description)), .init("bookId", .string(book.description)),
         ]

@@ -15,12 +15,12 @@ extension Note {
             return problem
         }
         if let error = results[problem].first?.error { throw error }
-        return try note.only(results.last, orElse: noSuchNote)
+        return try note.only(results.last, orElse: .noSuchNote)
     }
 
     static let createMany = PlainMutation(.many) { arguments, request throws(BookplateError) in
         let notes = try await Batch.entries(
-            of: arguments, max: batchMax, "notes", in: request
+            of: arguments, max: batchMax, in: request
         ) { input throws(BookplateError) in try NoteInput(input) }
         let valid = notes.compactMap { try? $0.get() }
         var errors: [BookplateError?] = []
@@ -30,7 +30,7 @@ extension Note {
             }
             errors = problems.map(\.error)
         }
-        return Batch.results(notes, errors) { note in
+        return Batch.results(notes, errors, in: request) { note in
             PlainObject(ids: ["note": [note.id]])
         }
     }
@@ -41,7 +41,7 @@ extension Note {
     ]
 
     static let update = RowMutation(type) { arguments, request, note throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchNote)
+        let id = try arguments.id("id", else: .noSuchNote)
         let changes = try NoteInput.changes(InputObject(arguments["input"]))
         let (results, problem) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, id)
@@ -51,12 +51,12 @@ extension Note {
             return problem
         }
         if let error = results[problem].first?.error { throw error }
-        return try note.only(results.last, orElse: noSuchNote)
+        return try note.only(results.last, orElse: .noSuchNote)
     }
 
     /// Succeeds even if there is no such note, so that clients can retry the mutation.
     static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchNote)
+        let id = try arguments.id("id", else: .noSuchNote)
         let books = try await request.write { pipeline, viewer in
             pipeline.append(deleteNote, .of(viewer.userID, id))
         }
@@ -78,19 +78,19 @@ extension Note {
             error =
                 switch row.text() {
                 case nil: nil
-                case "BOOK": .notFound(Book.noSuchBook)
-                case "NOTE": .notFound(noSuchNote)
+                case "BOOK": .notFound(.noSuchBook)
+                case "NOTE": .notFound(.noSuchNote)
                 case "EMPTY": NoteInput.noContent
                 case "TAKEN": ChosenID.takenError
-                case "DELETED": .notFound("The note with this ID was deleted.")
+                case "DELETED": .notFound(.deleted)
                 case "BOOK_FULL":
                     .badUserInput(
                         field: "bookId",
-                        "A book may have at most \(ofBookMax) notes. Delete some first.")
+                        .init(.limitReached, max: ofBookMax))
                 case "LIBRARY_FULL":
                     .badUserInput(
                         field: "bookId",
-                        "A library may have at most \(ofLibraryMax) notes. Delete some first.")
+                        .init(.limitReached, max: ofLibraryMax))
                 default: .internalError
                 }
         }

@@ -37,10 +37,10 @@ extension InputObject {
         guard let date = PartialDate(text) else {
             throw .badUserInput(
                 field: name,
-                "Write a year, month, or day, such as 2019, 2019-05, or 2019-05-01.")
+                .init(.invalidDate))
         }
         if let latest = PartialDate.latest(), latest.isBefore(date) {
-            throw .badUserInput(field: name, "\(text) is in the future. Send a date up to today.")
+            throw .badUserInput(field: name, .init(.inFuture))
         }
         return date
     }

@@ -5,7 +5,6 @@ import Postgres
 /// How far the reader was at a point in time.
 enum ProgressEntry {
     static let id = Column("p.id", .uuid)
-    static let noSuchEntry = "There is no such progress entry in the library."
     private static let readID = Column("p.read_id", .uuid)
     private static let at = Column("p.at", .timestamp)
 

@@ -12,7 +12,7 @@ extension ProgressEntry {
 
     static let log = PlainMutation(.many) { arguments, request throws(BookplateError) in
         let entries = try await Batch.entries(
-            of: arguments, max: batchMax, "entries", in: request
+            of: arguments, max: batchMax, in: request
         ) { input throws(BookplateError) in try ProgressInput(input) }
         let valid = entries.compactMap { try? $0.get() }
         var errors: [BookplateError?] = []
@@ -24,7 +24,7 @@ extension ProgressEntry {
             }
             errors = problems.map(\.error)
         }
-        return Batch.results(entries, errors) { entry in
+        return Batch.results(entries, errors, in: request) { entry in
             PlainObject(ids: ["entry": [entry.id]])
         }
     }
@@ -35,7 +35,7 @@ extension ProgressEntry {
     ]
 
     static let update = RowMutation(type) { arguments, request, entry throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchEntry)
+        let id = try arguments.id("id", else: .noSuchProgress)
         let changes = try ProgressInput.changes(InputObject(arguments["input"]))
         let (results, problem) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, id)
@@ -45,12 +45,12 @@ extension ProgressEntry {
             return problem
         }
         if let error = results[problem].first?.error { throw error }
-        return try entry.only(results.last, orElse: noSuchEntry)
+        return try entry.only(results.last, orElse: .noSuchProgress)
     }
 
     /// Succeeds even if there is no such entry, so that clients can retry the mutation.
     static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchEntry)
+        let id = try arguments.id("id", else: .noSuchProgress)
         let reads = try await request.write { pipeline, viewer in
             pipeline.append(deleteEntry, .of(viewer.userID, id))
         }
@@ -75,22 +75,22 @@ extension ProgressEntry {
             error =
                 switch problem {
                 case nil: nil
-                case "READ": .notFound(Read.noSuchRead)
-                case "ENTRY": .notFound(noSuchEntry)
+                case "READ": .notFound(.noSuchRead)
+                case "ENTRY": .notFound(.noSuchProgress)
                 case "TAKEN": ChosenID.takenError
-                case "DELETED": .notFound("The progress entry with this ID was deleted.")
+                case "DELETED": .notFound(.deleted)
                 case "FULL":
                     .badUserInput(
                         field: "readId",
-                        "A read may have at most \(ofReadMax) progress entries. Delete some first.")
+                        .init(.limitReached, max: ofReadMax))
                 case "PAGE":
                     .badUserInput(
                         field: "page",
-                        "The book has only \(pageCount) pages. Send a page up to the last one.")
+                        .init(.beyondEnd, max: Int(pageCount)))
                 case "SECONDS":
                     .badUserInput(
                         field: "seconds",
-                        "The audiobook has only \(lengthSeconds) seconds. Send a position up to its end."
+                        .init(.beyondEnd, max: Int(lengthSeconds))
                     )
                 default: .internalError
                 }
@@ -115,7 +115,7 @@ struct ProgressInput {
     /// - Throws: `.badUserInput` with the name of the field, or `.notFound` if the id of the read is not a UUID.
     init(_ input: InputObject) throws(BookplateError) {
         id = try input.newID()
-        let read = try input.id("readId", else: Read.noSuchRead)
+        let read = try input.id("readId", else: .noSuchRead)
         guard let position = try Self.position(input) else { throw Self.wrongPosition }
         var members: [Value.Member] = [
             .init("id", .string(id.description)), .init("readId", .string(read.description)),
@@ -131,7 +131,7 @@ struct ProgressInput {
         var members: [Value.Member] = []
         if input.isGiven("at") {
             guard let at = try time(input, "at") else {
-                throw .badUserInput(field: "at", "A progress entry always has a time.")
+                throw .badUserInput(field: "at", .init(.required))
             }
             members.append(.init("at", .string(at)))
         }
@@ -149,7 +149,10 @@ struct ProgressInput {
 
     static let positions = ["page", "percent", "seconds"]
     static let wrongPosition = BookplateError.badUserInput(
-        field: "percent", "Send exactly one of page, percent, and seconds.")
+        field: "percent",
+        .init(
+            .conflictingFields, value: "`page`, `percent`, `seconds`",
+            detail: "Send exactly one of page, percent, and seconds."))
     /// How far a time may be in the future: device clocks may be ahead, and an app may send a local time as UTC.
     private static let toleranceSeconds: Int64 = 86_400
 
@@ -172,7 +175,7 @@ struct ProgressInput {
                 default: nil
                 }
             guard let percent, (0...100).contains(percent) else {
-                throw .badUserInput(field: name, "A percentage must be from 0 to 100.")
+                throw .badUserInput(field: name, .init(.outOfRange, min: 0, max: 100))
             }
             return .init(name, .float(percent))
         }
@@ -185,7 +188,7 @@ struct ProgressInput {
     ) throws(BookplateError) -> String? {
         guard let instant = input.text(name).flatMap({ Instant($0) }) else { return nil }
         guard instant.microseconds <= (unixSecondsNow() + toleranceSeconds) * 1_000_000 else {
-            throw .badUserInput(field: name, "This time is in the future. Send a time up to now.")
+            throw .badUserInput(field: name, .init(.inFuture))
         }
         return instant.preciseText
     }

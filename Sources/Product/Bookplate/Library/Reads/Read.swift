@@ -5,7 +5,6 @@ import Postgres
 /// One reading of a book.
 enum Read {
     static let id = Column("r.id", .uuid)
-    static let noSuchRead = "There is no such read in the library."
     /// The maximum number of reads of a book; in SQL, `reads_of_book_max`.
     static let ofBookMax = 200
     static let noteCharactersMax = 10_000

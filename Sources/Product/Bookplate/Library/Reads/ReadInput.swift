@@ -55,10 +55,10 @@ struct ReadInput {
 
     static let openWithEnd = BookplateError.badUserInput(
         field: "finishedOn",
-        "A read that is READING has no finishedOn. Omit it, or set outcome to FINISHED or DID_NOT_FINISH."
+        .init(.openReadWithEnd)
     )
     static let datesReversed = BookplateError.badUserInput(
-        field: "finishedOn", "A read cannot end before it starts. Correct startedOn or finishedOn.")
+        field: "finishedOn", .init(.datesReversed))
 
     /// The read as an element of the JSON parameter of `add_read` and `BookCreation`.
     var json: Value {
@@ -102,18 +102,18 @@ extension [ReadInput] {
         let inputs = inputs ?? []
         guard inputs.count <= inputMax else {
             throw .badUserInput(
-                field: "reads", "At most \(inputMax) reads at once. Add the others with startRead.")
+                field: "reads", .init(.tooMany, max: inputMax))
         }
         var reads: [ReadInput] = []
         for input in inputs { reads.append(try ReadInput(InputObject(input))) }
         guard Set(reads.map(\.id)).count == reads.count else {
-            throw .badUserInput(field: "id", "Each read needs an ID of its own.")
+            throw .badUserInput(field: "id", .init(.duplicate))
         }
         let openCount = reads.count { $0.outcome == .reading }
         guard openCount <= 1 else {
             throw .badUserInput(
                 field: "reads",
-                "At most one read of a book is READING. Set the outcome of the others.")
+                .init(.severalOpenReads))
         }
         switch status {
         case .wantToRead:
@@ -128,7 +128,7 @@ extension [ReadInput] {
             guard openCount == 0 else {
                 throw .badUserInput(
                     field: "status",
-                    "A book with a read that is READING cannot be \(status.rawValue). Omit the status."
+                    .init(.statusContradictsReads)
                 )
             }
         case .paused: break
@@ -143,7 +143,7 @@ extension InputObject {
         guard let value = self["lengthSeconds"], !value.isNull else { return nil }
         guard let length = value.int.flatMap({ Int32(exactly: $0) }), length > 0 else {
             throw .badUserInput(
-                field: "lengthSeconds", "Send a whole number of seconds of at least 1.")
+                field: "lengthSeconds", .init(.tooSmall, min: 1))
         }
         return length
     }

@@ -5,7 +5,7 @@ import Requests
 
 extension Read {
     static let start = RowMutation(type) { arguments, request, read throws(BookplateError) in
-        let book = try arguments.id("id", else: Book.noSuchBook)
+        let book = try arguments.id("id", else: .noSuchBook)
         let input = try ReadInput(InputObject(arguments["input"]))
         return try await change(read, input.id, request, to: input.outcome) { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, book)
@@ -15,11 +15,11 @@ extension Read {
     }
 
     static let update = RowMutation(type) { arguments, request, read throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchRead)
+        let id = try arguments.id("id", else: .noSuchRead)
         let input = InputObject(arguments["input"])
         let changes = try memberChanges(input)
         if input.isGiven("outcome"), input.text("outcome") == nil {
-            throw .badUserInput(field: "outcome", "A read always has an outcome.")
+            throw .badUserInput(field: "outcome", .init(.required))
         }
         let outcome = input.text("outcome").flatMap(ReadOutcome.init(rawValue:))
         return try await change(read, id, request, to: outcome) { pipeline, viewer in
@@ -28,7 +28,7 @@ extension Read {
     }
 
     static let finish = RowMutation(type) { arguments, request, read throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchRead)
+        let id = try arguments.id("id", else: .noSuchRead)
         let input = InputObject(arguments["input"])
         var changes = try memberChanges(input)
         let outcome = input.text("outcome").flatMap(ReadOutcome.init(rawValue:))
@@ -37,7 +37,11 @@ extension Read {
         case .reading:
             throw .badUserInput(
                 field: "outcome",
-                "The outcome must be FINISHED or DID_NOT_FINISH. Use updateRead to reopen a read.")
+                .init(
+                    .invalidChoice,
+                    detail:
+                        "The outcome must be FINISHED or DID_NOT_FINISH. Use updateRead to reopen a read."
+                ))
         case .finished, .didNotFinish: break
         }
         return try await change(read, id, request, to: outcome) { pipeline, viewer in
@@ -47,7 +51,7 @@ extension Read {
 
     /// Succeeds even if there is no such read, so that clients can retry the mutation.
     static let delete = PlainMutation(.one) { arguments, request throws(BookplateError) in
-        let id = try arguments.id("id", else: noSuchRead)
+        let id = try arguments.id("id", else: .noSuchRead)
         let books = try await request.write { pipeline, viewer in
             pipeline.append(deleteRead, .of(viewer.userID, id))
         }
@@ -115,7 +119,7 @@ extension Read {
         }
         guard let outcome = results[key].first else { throw .internalError }
         if let error = outcome.error { throw error }
-        return try read.only(results.last, orElse: noSuchRead)
+        return try read.only(results.last, orElse: .noSuchRead)
     }
 
     /// The outcome of a function of migrations/functions/reads.sql.
@@ -128,17 +132,17 @@ extension Read {
             error =
                 switch outcome {
                 case "DONE": nil
-                case "BOOK": .notFound(Book.noSuchBook)
-                case "READ": .notFound(noSuchRead)
+                case "BOOK": .notFound(.noSuchBook)
+                case "READ": .notFound(.noSuchRead)
                 case "OPEN":
                     .conflict(
-                        "This book already has an open read. Finish it first.",
+                        .init(.readIsOpen),
                         id: other?.description, field: "outcome")
                 case "FULL":
-                    .badUserInput(field: "id", "A book may have at most \(ofBookMax) reads.")
+                    .badUserInput(field: "id", .init(.limitReached, max: ofBookMax))
                 case "TAKEN": ChosenID.takenError
                 case "DELETED":
-                    .conflict("A read with this ID was deleted. Choose a new UUID.", field: "id")
+                    .conflict(.init(.deleted), field: "id")
                 case "DATES": ReadInput.datesReversed
                 case "OPEN_END": ReadInput.openWithEnd
                 default: .internalError

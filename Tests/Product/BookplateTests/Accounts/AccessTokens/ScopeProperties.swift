@@ -144,9 +144,12 @@ import Testing
                 "AppSettings", "Author", "AuthorCount", "AuthorizationRequest", "Bookstore",
                 "Change", "ChangePage",
                 "CoverEvent", "DeletedAccount", "ExportPart", "FeedCard", "FormatCount",
-                "Genre", "GenreCount", "Image", "ImportFailure", "InputError", "MonthCount",
+                "Genre", "GenreCount", "IdentityProvider", "Image", "ImportFailure", "InputError",
+                "MonthCount",
                 "Mutation", "PageInfo", "PurchaseLink", "Query", "RatingCount", "ReadingTotals",
-                "Series", "SeriesEntry", "Session", "Subscription", "User", "Work", "YearCount",
+                "Series", "SeriesEntry", "Session", "Shared", "SharedBook", "SharedCover",
+                "SharedLink", "SharedNote", "SharedReview", "SharedYear", "Subscription", "User",
+                "Work", "YearCount",
             ])
         let user = Self.schema.type(named: "User")?.fieldsType?.fields ?? []
         #expect(user.filter { $0.appliedDirectives.isEmpty }.map(\.name) == ["id"])

@@ -2,6 +2,7 @@ import GraphQLServing
 import GraphQL
 import ObjectStorage
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 
@@ -155,16 +156,16 @@ import Testing
             [
                 "input": [
                     "displayName": "Guest", "preferredGenres": ["Fantasy", "Horror"],
-                    "timeZone": "Asia/Tokyo",
+                    "timeZone": "Asia/Tokyo", "languages": ["ja"],
                 ]
             ],
             "updateProfile", "id")
         let merged = try await merge(guest, into: account)
         let me = try await merged.execute(
-            "{ me { displayName timeZone preferredGenres { name } } }")
+            "{ me { displayName timeZone languages preferredGenres { name } } }")
         #expect(
             me["me"] == [
-                "displayName": "Guest", "timeZone": "Asia/Tokyo",
+                "displayName": "Guest", "timeZone": "Asia/Tokyo", "languages": ["ja"],
                 "preferredGenres": [["name": "Horror"], ["name": "Fantasy"]],
             ])
     }

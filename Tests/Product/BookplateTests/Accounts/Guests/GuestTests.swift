@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLServing
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import GraphQL
 import Identity
 import Logging
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import GraphQL
 import Identity
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
         for _ in 0..<20 { try await fill(app.makeReader(), 100) }
         for table in [
             "users", "books", "listed_books", "library_counts", "reads", "reviews", "shelves",
-            "shelf_books", "shelf_counts",
+            "shelf_books", "shelf_counts", "reading_counts", "reading_top_counts", "reading_days",
         ] {
             // VACUUM does not mark pages with rows that a transaction in progress may not see.
             try await waitUntil("all pages of \(table) are visible") {
@@ -44,23 +45,30 @@ import Testing
             -- VACUUM does not mark pages with rows of commits that are not on disk yet.
             SET synchronous_commit = on;
             SET app.bulk = 'on';
-            INSERT INTO books (user_id, id, title, authors, status, language, added_at, updated_at, finished_at)
+            INSERT INTO books (
+                user_id, id, title, authors, status, language, added_at, updated_at, finished_at, page_count, genre
+            )
             SELECT '\(id)', gen_random_uuid(),
                 translate(substr(md5('t' || n), 1, 5), '0123456789', 'ghijklmnop')
-                    || CASE WHEN n % 2 = 0 THEN ' and the ' ELSE ' ' END
+                    || CASE WHEN n % 2 = 0 THEN ' and the ' ELSE ' without ' END
                     || translate(substr(md5('u' || n), 1, 7), '0123456789', 'ghijklmnop'),
                 ARRAY['Author ' || translate(md5('a' || n % (\(count) / 4)), '0123456789', 'ghijklmnop')],
                 ('{READ,WANT_TO_READ,READ,READ,WANT_TO_READ,READ,READING,READ,PAUSED,DID_NOT_FINISH}'::reading_status[])[1 + n % 10],
                 (ARRAY['en', 'de', 'pt-BR'])[1 + n % 3],
                 now() - n * interval '1 hour', now() - n * interval '1 minute',
-                CASE WHEN n % 10 IN (0, 2, 3, 5, 7) THEN timestamptz '2024-06-01' - n % 10 * interval '1 year' + n * interval '1 second' END
+                CASE WHEN n % 10 IN (0, 2, 3, 5, 7) THEN timestamptz '2024-06-01' - n % 10 * interval '1 year' + n * interval '1 second' END,
+                100 + n % 500, 'Genre ' || n % 12
             FROM generate_series(1, \(count)) n;
             INSERT INTO reviews (user_id, book_id, id, half_stars)
             SELECT user_id, id, gen_random_uuid(), 1 + abs(hashtext(title)) % 10
             FROM books
             WHERE user_id = '\(id)' AND status = 'READ';
-            INSERT INTO reads (user_id, id, book_id, outcome, finished_on, format)
-            SELECT user_id, gen_random_uuid(), id, 'FINISHED', to_char(finished_at, 'YYYY-MM-DD'), 'AUDIO'
+            INSERT INTO reads (
+                user_id, id, book_id, outcome, finished_on, format, page_count, genre, author_id, author
+            )
+            SELECT
+                user_id, gen_random_uuid(), id, 'FINISHED', to_char(finished_at, 'YYYY-MM-DD'), 'AUDIO', page_count, genre,
+                author_ids[1], authors[1]
             FROM books
             WHERE user_id = '\(id)' AND status = 'READ';
             INSERT INTO shelves (user_id, id, name, position)
@@ -162,10 +170,11 @@ import Testing
         try await Self.expectSamePages(query) { _ in ["order": .string(order)] }
     }
 
-    /// A common word, a word of one book, no word, and misspellings.
+    /// A common word, a word of one book, no word, misspellings, a stray word, common words that no book has all of, and an alias.
     @Test(
         arguments: [
             "the", "and the", "author", "fdkol", "zzzz", "autohr", "978-0-261-10221-4", "%",
+            "author zzzz", "author the without", "lotr",
         ],
         ["ADDED_DESC", "TITLE_ASC", "RATING_DESC"])
     func aSearchReadsFewRows(words: String, order: String) async throws {
@@ -174,6 +183,17 @@ import Testing
             """
         try await Self.expectSamePages(
             query, { _ in ["words": .string(words), "order": .string(order)] }, atMost: 2)
+    }
+
+    /// A search of one status also looks for books of other statuses, because they decide what the search means.
+    @Test(
+        arguments: ["the", "autohr", "author zzzz", "author the without"], ["READ", "PAUSED"])
+    func aSearchOfAStatusReadsFewRows(words: String, status: String) async throws {
+        let query =
+            "{ me { books(search: \"\(words)\", orderBy: RELEVANCE, statuses: [\(status)], first: 20) { nodes { id title } } } }"
+        let readers = try await Self.readers()
+        let large = try await Self.pages(of: query, .null, by: readers.large)
+        #expect(large <= 3000, "\(large) pages: \(query)")
     }
 
     @Test(arguments: [
@@ -200,5 +220,49 @@ import Testing
     ])
     func aCountReadsACounter(query: String) async throws {
         try await Self.expectSamePages(query) { _ in .null }
+    }
+
+    /// The lists of authors have 10 rows, because the small library has only 25 authors.
+    @Test(arguments: [
+        "stats { totals { finishedReads finishedBooks abandonedReads pages hours } }",
+        "stats { reviewCount averageRating ratings { stars bookCount } }",
+        "stats { readByYear { year bookCount } readByMonth(year: 2022) { month readCount } }",
+        "stats { readByGenre { genre readCount } readByAuthor(first: 10) { author { name } readCount } }",
+        "stats { readByFormat { format readCount } longestBook { id } shortestBook { id } }",
+        "yearInReview(year: 2022) { totals { finishedReads finishedBooks pages hours } previousTotals { finishedReads } }",
+        "yearInReview(year: 2022) { byMonth { month readCount } topGenres { genre readCount } byFormat { format readCount } }",
+        "yearInReview(year: 2022) { averageRating ratings { stars bookCount } longestBook { id } shortestBook { id } }",
+        "yearInReview(year: 2022) { firstRead { id } lastRead { id } }",
+        "readingGoals { progress isOnTrack }",
+    ])
+    func statisticsReadCounts(selection: String) async throws {
+        try await Self.expectSamePages("{ me { \(selection) } }") { _ in .null }
+    }
+
+    /// Writes of many rows of a reader read as many pages for each row as writes of few. With a trigger for each row, four times as many
+    /// updated reads read ten times as many pages.
+    @Test(arguments: [
+        "UPDATE reads SET finished_on = '2023-01-01', updated_at = now()",
+        "UPDATE reviews SET half_stars = 4, updated_at = now()",
+        "UPDATE books SET page_count = 5, updated_at = now()",
+        "UPDATE books SET status = 'PAUSED', updated_at = now()",
+        "DELETE FROM reviews", "DELETE FROM reads", "DELETE FROM books", "DELETE FROM shelves",
+    ])
+    func writesOfManyRowsAreLinear(sql: String) async throws {
+        let app = try await TestApp.start(catalog: [], { $0.connectionCount = 1 })
+        var pages: [Int] = []
+        for count in [1000, 4000] {
+            let reader = try await app.makeReader()
+            try await Self.fill(reader, count)
+            try await app.database.execute("ANALYZE")
+            let before = try await Self.pagesRead(app)
+            let user = reader.id.string ?? ""
+            try await app.database.withConnection { connection in
+                try connection.execute("\(sql) WHERE user_id = '\(user)'")
+                try connection.execute("SELECT pg_stat_force_next_flush()")
+            }
+            pages.append(try await Self.pagesRead(app) - before)
+        }
+        #expect(pages[1] <= 5 * pages[0], "\(pages) pages: \(sql)")
     }
 }

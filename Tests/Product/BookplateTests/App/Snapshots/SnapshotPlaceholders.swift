@@ -42,7 +42,9 @@ struct SnapshotPlaceholders {
         let uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/
         let time = /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z/
         let export = /exports\/[A-Za-z0-9_-]+/
+        let shared = /\/s\/[A-Za-z0-9_-]+/
         let known = text.replacing(time, with: "<time>").replacing(export, with: "exports/<token>")
+            .replacing(shared, with: "/s/<token>")
         return known.replacing(uuid) { match in
             let id = String(match.0)
             if let name = names[id] { return name }

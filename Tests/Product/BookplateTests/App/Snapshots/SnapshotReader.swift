@@ -87,6 +87,10 @@ struct SnapshotReader {
         let token = try await reader.requireValue(
             "{ me { accessTokens { id } } }", .null, "me", "accessTokens", 0, "id")
         let (access, code) = try await reader.addApps()
+        let link = try await reader.requireValue(
+            "mutation($id: ID!) { createSharedLink(input: {item: {shelfId: $id}}) { id url } }",
+            ["id": shelf], "createSharedLink")
+        let sharedToken = link["url"]?.string?.split(separator: "/").last.map { String($0) } ?? ""
         let libraryImport = try await app.execute(
             "mutation($file: Upload!) { importLibrary(input: {file: $file}) { id } }",
             ["file": UploadReference.value(0)], token: reader.token,
@@ -99,7 +103,7 @@ struct SnapshotReader {
             "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
             "deleted": deleted, "card": card, "work": try await reader.work(card), "read": read,
             "oldRead": oldRead, "entry": entry, "goal": goal, "note": note, "document": document,
-            "token": token, "app": access, "code": code,
+            "token": token, "app": access, "code": code, "link": link["id"] ?? .null,
             "import": libraryImport["importLibrary", "id"] ?? .null,
         ].compactMapValues(\.string)
         return SnapshotReader(
@@ -109,7 +113,7 @@ struct SnapshotReader {
                 "newRead": "\(UUID())".lowercased(), "newEntry": "\(UUID())".lowercased(),
                 "newNote": "\(UUID())".lowercased(),
                 "newKey": "\(UUID())".lowercased(),
-                "refreshToken": reader.refreshToken,
+                "refreshToken": reader.refreshToken, "sharedToken": sharedToken,
                 "identityToken": app.identityToken(subject: reader.subject + ".again"),
             ]) { first, _ in first })
     }

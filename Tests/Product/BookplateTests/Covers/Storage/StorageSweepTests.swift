@@ -3,6 +3,7 @@ import Identity
 import ImageProcessing
 import ObjectStorage
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

@@ -166,7 +166,7 @@ import Testing
         let beyond = try await update([.init("currentPage", 301)])
         #expect(beyond.code == "BAD_USER_INPUT" && beyond.field == "currentPage")
         #expect(
-            beyond.message == "The book has only 300 pages. Send a page up to the last one.")
+            beyond.message == "This is beyond the end of the book: it may be at most 300.")
         let shorter = try await update([.init("pageCount", 299)])
         #expect(shorter.code == "BAD_USER_INPUT" && shorter.field == "pageCount")
         #expect(
@@ -217,5 +217,58 @@ import Testing
             try await reader.requireValue(
                 query, ["id": untitled], "book", "purchaseLinks", 1, "url")
                 == "https://bookshop.org/search?keywords=Notes%20Me")
+    }
+
+    /// A book with all facts of its edition copies the columns that follow from them.
+    @Test(
+        arguments: [
+            "title = title", "subtitle = 'Another'", "title = 'Another'", "authors = '{B}'",
+            "authors = '{A,B}'",
+            "authors = '{}'", "genre = 'Another'", "genre = NULL", "series = 'Another'",
+            "series_position = '2'",
+        ],
+        [
+            "title = title", "authors = '{A,B}'", "authors = '{}'", "subtitle = 'Theirs'",
+            "series = 'Theirs'",
+            "series_position = '1'", "genres = '{}'",
+        ])
+    func computedColumnsFollowFromTheFacts(ofBook change: String, ofEdition given: String)
+        async throws
+    {
+        let reader = try await Self.app().makeReader()
+        let id = reader.id.string ?? ""
+        let wrong = try await Self.app().database.withConnection { connection in
+            try connection.execute(
+                """
+                BEGIN;
+                INSERT INTO editions (id, title, authors, genres) VALUES ('\(id)', 'The Edition''s', '{A}', '{Fantasy}');
+                UPDATE editions SET \(given) WHERE id = '\(id)';
+                INSERT INTO books (user_id, id, edition_id, title, subtitle, authors, genre)
+                SELECT '\(id)', gen_random_uuid(), e.id, e.title, e.subtitle, e.authors, e.genres[1]
+                FROM editions e
+                WHERE e.id = '\(id)';
+                UPDATE books SET \(change) WHERE user_id = '\(id)';
+                """)
+            defer { try? connection.execute("ROLLBACK") }
+            return try connection.texts(
+                """
+                SELECT b.search_text
+                FROM books b
+                JOIN editions e ON e.id = b.edition_id
+                CROSS JOIN LATERAL (
+                    SELECT search_text(b.title, b.subtitle, b.series, b.series_position, b.authors) AS own_text
+                ) o
+                WHERE b.user_id = '\(id)'
+                    AND (b.author, b.author_ids, b.series_id, b.title_card_version, b.search_text) IS DISTINCT FROM (
+                        author_text(b.authors, b.author_roles), author_ids(b.authors), series_id(b.series),
+                        title_card_version(b.title, author_text(b.authors, b.author_roles), b.genre),
+                        CASE
+                            WHEN o.own_text = e.search_text THEN o.own_text
+                            ELSE with_words_of_edition(o.own_text, e.search_text)
+                        END
+                    )
+                """)
+        }
+        #expect(wrong == [])
     }
 }

@@ -1,4 +1,5 @@
 import GraphQL
+import TestBasics
 import TestSupport
 import Testing
 
@@ -197,7 +198,7 @@ import Testing
                 "query($first: Int) { \(field) }", ["first": .int(first)])
             #expect(response.code == "BAD_USER_INPUT")
             #expect(response.field == "first")
-            #expect(response.message == "The page size must be between 1 and 100.")
+            #expect(response.message == "First must be from 1 to 100.")
         }
     }
 

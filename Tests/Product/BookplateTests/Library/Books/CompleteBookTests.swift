@@ -2,6 +2,7 @@ import BookSources
 import GraphQL
 import Logging
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 

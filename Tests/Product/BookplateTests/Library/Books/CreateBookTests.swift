@@ -157,9 +157,9 @@ import Testing
 
     @Test(
         arguments: [
-            ([:], "title", "A book needs a title, an ISBN or a card."),
+            ([:], "title", "A book needs a title, an ISBN, or a card."),
             (["title": "  "], "title", "Title may not be empty."),
-            (["title": .null], "title", "A book needs a title, an ISBN or a card."),
+            (["title": .null], "title", "A book needs a title, an ISBN, or a card."),
             (
                 ["title": .string(String(repeating: "x", count: 501))], "title",
                 "Title may have at most 500 characters."

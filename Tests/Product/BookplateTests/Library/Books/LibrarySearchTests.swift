@@ -52,4 +52,57 @@ import Testing
         let total = books?["totalCount"]?.int ?? -1
         #expect(count < 20 ? total == count : total >= 20, "\(total)")
     }
+
+    private static let smallReader = Shared {
+        let reader = try await TestApp.start(catalog: []).makeReader()
+        for (title, author, status) in [
+            ("Dune", "Frank Herbert", "READ"),
+            ("The Lord of the Rings", "J.R.R. Tolkien", "WANT_TO_READ"),
+            ("Harry Potter and the Goblet of Fire", "J.K. Rowling", "READ"),
+            ("For Whom the Bell Tolls", "Ernest Hemingway", "READ"),
+        ] {
+            _ = try await reader.makeBook([
+                "title": .string(title), "authors": [["name": .string(author)]],
+                "status": .string(status),
+            ])
+        }
+        return reader
+    }
+
+    /// Aliases have their meaning, and words that no book has are dropped, or one of at least three.
+    @Test(
+        arguments: [
+            ("lotr", [], ["The Lord of the Rings"]),
+            ("LOTR tolkien", [], ["The Lord of the Rings"]),
+            ("hp", [], ["Harry Potter and the Goblet of Fire"]),
+            ("the lord fo the rings", [], ["The Lord of the Rings"]),
+            ("the lord fo the rings epub", [], ["The Lord of the Rings"]),
+            ("dune frank herbert epub", [], ["Dune"]), ("kindle dune", [], ["Dune"]),
+            ("lotr epub", [], ["The Lord of the Rings"]), ("dnue herbert", [], ["Dune"]),
+            // Two words of different books, and words that say too little.
+            ("dune tolkien", [], []), ("the epub", [], []), ("epub", [], []),
+            ("dune epub kindle", [], []), ("the dune fo", [], []),
+            ("herbert the fo zzzz qqqq", [], []), ("the lord fo", [], ["The Lord of the Rings"]),
+            // The book has no number.
+            ("hp 4", [], []), ("harry potter 4", [], []),
+            // A book of another status has the meaning.
+            ("lotr", ["READ"], []), ("the lord fo the rings", ["READ"], []),
+            ("dune epub", ["READ"], ["Dune"]), ("dune epub", ["READING"], []),
+            ("dnue herbert", ["READ"], ["Dune"]), ("dnue herbert", ["READING"], []),
+        ] as [(String, [String], [String])], ["ADDED_DESC", "RELEVANCE"])
+    func aliasesAndStrayWords(
+        search: (text: String, statuses: [String], titles: [String]), order: String
+    ) async throws {
+        let response = try await Self.smallReader().execute(
+            Self.query,
+            [
+                "search": .string(search.text), "order": .string(order),
+                "statuses": .list(search.statuses.map { .string($0) }),
+            ])
+        let books = response["me", "books"]
+        #expect(
+            books?["nodes"]?.values(of: "title") == search.titles.map { .string($0) },
+            "\(response.json)")
+        #expect(books?["totalCount"] == .int(search.titles.count))
+    }
 }

@@ -1,5 +1,6 @@
 import GraphQL
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 
@@ -217,17 +218,15 @@ import Testing
         let reader = try await Self.app().makeReader()
         let shelf = try await reader.makeShelf("Shelf")
         let read = try await makeFullBook(reader, shelves: [shelf])
-        let hidden = try await reader.makeBook("Hidden", status: "READ")
-        try await reader.review(hidden)
-        _ = try await reader.execute(
-            UpdateBookTests.update, ["id": hidden, "input": ["status": "PAUSED"]])
+        let paused = try await reader.makeBook("Paused", status: "PAUSED")
+        try await reader.review(paused)
         try await delete(reader, read)
-        try await delete(reader, hidden)
+        try await delete(reader, paused)
         let changes =
             "query($after: String) { changes(after: $after) { changes { kind typename } pageInfo { endCursor } } }"
         let cursor = try await reader.requireValue(
             changes, .null, "changes", "pageInfo", "endCursor")
-        for book in [read, hidden] {
+        for book in [read, paused] {
             _ = try await reader.execute(Self.restore, ["id": book])
         }
         let log = try await reader.requireValue(changes, ["after": cursor], "changes", "changes")
@@ -238,7 +237,7 @@ import Testing
                 ["kind": "CREATED", "typename": "ProgressEntry"],
                 ["kind": "CREATED", "typename": "Note"],
                 ["kind": "UPDATED", "typename": "Shelf"], ["kind": "CREATED", "typename": "Book"],
-                ["kind": "CREATED", "typename": "Read"],
+                ["kind": "CREATED", "typename": "Review"],
             ])
     }
 

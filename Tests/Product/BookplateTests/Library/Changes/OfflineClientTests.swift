@@ -1,5 +1,6 @@
 import GraphQL
 import Synchronization
+import TestBasics
 import TestSupport
 import Testing
 
@@ -9,18 +10,46 @@ import Testing
 /// that a query returns.
 @Suite struct OfflineClientTests {
     private static let app = Shared { try await TestApp.start() }
+    private static let cards = Shared {
+        try await OfflineClientTests.app().makeReader().feedCards(20).map { $0["id"] ?? .null }
+    }
 
-    private static let fields = """
-        __typename id
-        ... on Shelf { name position bookCount updatedAt }
-        ... on Book { title author status currentPage updatedAt
-          shelves { id } review { id rating text } }
-        ... on Review { rating text book { id } updatedAt }
-        ... on Read { startedOn finishedOn outcome book { id } updatedAt }
-        ... on ProgressEntry { at given note read { id } updatedAt }
-        ... on ReadingGoal { year unit target updatedAt }
-        ... on Note { text color book { id } updatedAt }
-        """
+    /// The types of the log.
+    private static let types = [
+        "Shelf", "Book", "Review", "Read", "ProgressEntry", "ReadingGoal", "Note",
+    ]
+
+    /// Fields whose changes are not in the log. They follow from other objects of the log, or from the time.
+    private static let derivedFields: Set = [
+        "Book.currentRead", "Read.progress", "ReadingGoal.progress", "ReadingGoal.expected",
+        "ReadingGoal.isOnTrack", "ReadingGoal.isReached",
+    ]
+
+    /// All fields of a type that need no argument: values, the ids of related objects, and the values of objects without an id. The objects
+    /// of connections are in the log themselves. `Note.given` has an alias, because it may be null, and that of progress entries may not.
+    private static func selection(of name: String) -> String {
+        let schema = GeneratedProbeTests.schema
+        let nodes = schema.possibleTypes(of: schema.type(named: "Node") ?? schema.queryType)
+            .map(\.name)
+        let fields = (schema.type(named: name)?.fieldsType?.fields ?? []).compactMap {
+            field -> String? in
+            let type = field.type.namedType
+            if derivedFields.contains("\(name).\(field.name)") || type.hasSuffix("Connection") {
+                return nil
+            }
+            if nodes.contains(type) { return "\(field.name) { id }" }
+            guard schema.type(named: type)?.isComposite == true else {
+                return name == "Note" && field.name == "given"
+                    ? "givenPosition: given" : field.name
+            }
+            return field.name + Literals(schema: schema).selection(of: field.type, depth: 1)
+        }
+        return "__typename " + fields.joined(separator: " ")
+    }
+
+    private static let fields =
+        "__typename id "
+        + types.map { "... on \($0) { \(selection(of: $0)) }" }.joined(separator: " ")
 
     private struct Client {
         var objects: [String: Value] = [:]
@@ -82,7 +111,7 @@ import Testing
         let (shelf, other) = (known.shelf(&random), known.shelf(&random))
         let book = known.book(&random)
         let response: TestResponse
-        switch Int.random(in: 0..<18, using: &random) {
+        switch Int.random(in: 0..<22, using: &random) {
         case 0:
             response = try await reader.execute(
                 "mutation($n: String!) { createShelf(input: {name: $n}) { id } }",
@@ -141,9 +170,15 @@ import Testing
         case 13:
             response = try await reader.execute(
                 """
-                mutation($id: ID!, $p: Float!) {
-                  logProgress(inputs: [{readId: $id, percent: $p, note: "Words"}]) { entry { id } } }
-                """, ["id": known.read(&random), "p": .float(Double(number % 100))])
+                mutation($input: LogProgressInput!) {
+                  logProgress(inputs: [$input]) { entry { id } } }
+                """,
+                [
+                    "input": [
+                        "readId": known.read(&random), "note": "Words",
+                        (number % 2 == 0 ? "percent" : "page"): .int(number % 100),
+                    ]
+                ])
         case 14:
             response = try await reader.execute(
                 number % 3 == 0
@@ -157,9 +192,9 @@ import Testing
         case 16:
             response = try await reader.execute(
                 """
-                mutation($id: ID!, $t: String!) {
-                  createNote(input: {bookId: $id, text: $t, color: BLUE}) { id } }
-                """, ["id": book, "t": "Quote \(number)"])
+                mutation($id: ID!, $t: String!, $p: Int) {
+                  createNote(input: {bookId: $id, text: $t, color: BLUE, page: $p}) { id } }
+                """, ["id": book, "t": "Quote \(number)", "p": .int(number % 100)])
             if let id = response["createNote", "id"] { known.add(note: id) }
         case 17:
             response = try await reader.execute(
@@ -167,6 +202,18 @@ import Testing
                     ? "mutation($id: ID!) { deleteNote(id: $id) { id } }"
                     : "mutation($id: ID!) { updateNote(id: $id, input: {color: RED}) { id } }",
                 ["id": known.note(&random)])
+        case 18, 19:
+            response = try await reader.execute(
+                "mutation($id: ID!, $n: Int) { updateBook(id: $id, input: {pageCount: $n}) { id } }",
+                ["id": book, "n": number % 5 == 0 ? .null : .int(500 + number % 500)])
+        case 20:
+            response = try await reader.execute(
+                "mutation($id: ID!, $n: Int) { updateRead(id: $id, input: {lengthSeconds: $n}) { id } }",
+                ["id": known.read(&random), "n": .int(number % 9000 + 1000)])
+        case 21:
+            response = try await reader.execute(
+                "mutation($id: ID!, $card: ID!) { updateBook(id: $id, input: {cardId: $card}) { id } }",
+                ["id": book, "card": try await Self.cards().randomElement(using: &random) ?? .null])
         case 9:
             response = try await reader.execute(
                 "mutation($id: ID!) { updateShelf(id: $id, input: {position: 0}) { id } }",
@@ -239,18 +286,18 @@ import Testing
 
     private func library(_ reader: TestReader) async throws -> [String: Value] {
         let shelves = try await reader.requireValue(
-            "{ me { shelves { \(Self.fields.part("Shelf")) } } }", .null, "me", "shelves")
+            "{ me { shelves { \(Self.selection(of: "Shelf")) } } }", .null, "me", "shelves")
         let goals = try await reader.requireValue(
-            "{ me { readingGoals { \(Self.fields.part("ReadingGoal")) } } }", .null, "me",
+            "{ me { readingGoals { \(Self.selection(of: "ReadingGoal")) } } }", .null, "me",
             "readingGoals")
         var objects = (shelves.list ?? []) + (goals.list ?? [])
         for (field, selection) in [
-            ("books", Self.fields.part("Book")), ("notes", Self.fields.part("Note")),
-            ("reviews", Self.fields.part("Review")),
+            ("books", Self.selection(of: "Book")), ("notes", Self.selection(of: "Note")),
+            ("reviews", Self.selection(of: "Review")),
             (
                 "reads",
-                Self.fields.part("Read")
-                    + " progressEntries(first: 100) { nodes { \(Self.fields.part("ProgressEntry")) } }"
+                Self.selection(of: "Read")
+                    + " progressEntries(first: 100) { nodes { \(Self.selection(of: "ProgressEntry")) } }"
             ),
         ] {
             var cursor = Value.null
@@ -269,16 +316,6 @@ import Testing
             }
         }
         return Dictionary(uniqueKeysWithValues: objects.map { ($0["id"]?.string ?? "", $0) })
-    }
-}
-
-/// The parts of the selection that apply to one type.
-extension String {
-    fileprivate func part(_ type: String) -> String {
-        let fragments = split(separator: "...").dropFirst()
-        return "__typename id "
-            + fragments.filter { $0.contains("on \(type) ") }
-            .map { "... \($0)" }.joined()
     }
 }
 

@@ -4,6 +4,7 @@ import GraphQL
 import Identity
 import ObjectStorage
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 import Zip
@@ -81,17 +82,17 @@ import Zip
             "cardId": cards[0]["id"] ?? .null, "status": "READ", "shelfIds": [shelf],
         ])
         try await reader.review(read, rating: 3, text: "One < two & \"three\"\n\nNew, line")
-        let hidden = try await reader.makeBook([
+        let paused = try await reader.makeBook([
             "title": "=HYPERLINK(\"http://evil\")", "authors": [["name": "@SUM(A1)"]],
             "status": "READ",
             "category": "-1+1", "genre": "Own genre", "shelfIds": [shelf, empty],
             "series": [["name": "=Series", "position": "2.5"]],
         ])
-        try await reader.review(hidden, rating: 1, text: "+hidden while it is not READ")
+        try await reader.review(paused, rating: 1, text: "+paused")
         _ = try await reader.execute(
             """
             mutation($id: ID!) { updateBook(id: $id, input: {status: PAUSED, currentPage: 77}) { id } }
-            """, ["id": hidden])
+            """, ["id": paused])
         let quoted = try await reader.makeBook([
             "title": "'=quoted", "isbn": "9780374104092", "status": "READ", "publisher": "P",
             "publishedDate": "1965-08", "pageCount": 412, "language": "pt-BR",
@@ -248,7 +249,7 @@ import Zip
         #expect(
             try await app.database.count("SELECT count(*) FROM jobs WHERE kind = 'cover.fetch'")
                 == 5)
-        // Swipes and the hidden review are imported too.
+        // Swipes and the review of the paused book are imported too.
         let swipes = "SELECT count(*) FROM swipes"
         #expect(try await app.database.count(swipes) == 4)
         #expect(try await app.database.count("\(swipes) WHERE store = 'bookshop.org'") == 2)
@@ -320,8 +321,7 @@ import Zip
             #expect(changed == nil || changed == signed)
         }
         await #expect(
-            throws: BookplateError.notFound(
-                "This link is invalid or has expired. Request a new one.")
+            throws: BookplateError.notFound(.noSuchLink)
         ) { try await open(app, "nonsense") }
 
         _ = try await reader.execute("mutation { signOut { endedSessions } }")

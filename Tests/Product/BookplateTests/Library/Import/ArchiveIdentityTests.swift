@@ -1,4 +1,5 @@
 import GraphQL
+import TestBasics
 import TestSupport
 import Testing
 import Zip
@@ -38,6 +39,18 @@ import Zip
     /// Fills a library with twins, books read twice, several editions of a work, and books without anything.
     private func fill(_ reader: TestReader, _ random: inout SeededGenerator) async throws {
         let cards = try await reader.feedCards(12)
+        for (card, scope) in zip(cards.suffix(3), ["BOOK", "AUTHOR", "SERIES"]) {
+            _ = try await reader.execute(
+                "mutation($inputs: [SwipeInput!]!) { recordSwipes(inputs: $inputs) { recorded } }",
+                [
+                    "inputs": [
+                        [
+                            "cardId": card["id"] ?? .null, "action": "DISLIKE",
+                            "scope": .string(scope),
+                        ]
+                    ]
+                ])
+        }
         var shelves: [Value] = []
         for name in ["One", "=Two", "三"] { shelves.append(try await reader.makeShelf(name)) }
         for number in 0..<24 {
@@ -153,6 +166,32 @@ import Zip
             #expect(result["created"] == created && result["failed"] == [], "\(result)")
         }
         #expect(try await app.database.count("SELECT count(*) FROM reads") == 2)
+    }
+
+    /// A book has one review, which may be a rating or a text only.
+    @Test(arguments: [
+        (
+            "4,", "4,Second words", "review",
+            "“Second words” was left out, because the book in the library has a rating without a text. Edit the review to add it."
+        ),
+        (
+            "0,First words", "2,First words", "rating",
+            "“2” was left out, because the book in the library has a review without a rating. Edit the review to add it."
+        ),
+    ])
+    func thePartThatTheReviewOfTheLibraryLacksIsNamed(
+        first: String, second: String, field: String, message: String
+    ) async throws {
+        let reader = try await TestApp.start(catalog: []).makeReader()
+        let file = """
+            Book Id,Title,Author,Exclusive Shelf,My Rating,My Review
+            ,Title,Ann Author,read,\(first)
+            ,Title,Ann Author,read,\(second)
+            """
+        let result = try await ImportRoundTripTests().imported(reader, Array(file.utf8))
+        let failed = result["failed"]?.list ?? []
+        #expect(failed.map { $0["field"] } == [.string(field)], "\(failed)")
+        #expect(failed.first?["message"] == .string(message))
     }
 
     @Test func secondRowOfATitleLosesNothingSilently() async throws {

@@ -1,4 +1,5 @@
 import BookSources
+import TestBasics
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import GraphQLServing
 import GraphQL
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 
@@ -10,12 +11,12 @@ import Testing
 @Suite struct ImportLibraryTests {
     private static let fields =
         "id state total done created updated failed { line field message } ignoredColumns"
-    private static let mutation = """
+    static let mutation = """
         mutation($file: Upload!, $format: ImportFormat) {
           importLibrary(input: {file: $file, format: $format}) { \(fields) }
         }
         """
-    private static let library = """
+    static let library = """
         { me { shelves { name bookCount }
           books(orderBy: TITLE_ASC, first: 100) { nodes {
             id title author isbn13 publisher publishedDate pageCount status addedAt
@@ -32,7 +33,7 @@ import Testing
     }
 
     /// Uploads a file, runs a worker until the import has ended, and returns the import.
-    private func imported(_ reader: TestReader, _ bytes: [UInt8]) async throws -> Value {
+    func imported(_ reader: TestReader, _ bytes: [UInt8]) async throws -> Value {
         let response = try await upload(reader, bytes)
         let id = try #require(response["importLibrary", "id"], "\(response.json)")
         let worker = try await TestWorker.start(
@@ -42,7 +43,7 @@ import Testing
         return done
     }
 
-    private func finished(_ reader: TestReader, _ id: Value) async throws -> Value {
+    func finished(_ reader: TestReader, _ id: Value) async throws -> Value {
         var found = Value.null
         try await waitUntil("the import has ended") {
             found = try await reader.requireValue(
@@ -317,99 +318,45 @@ import Testing
                 "SELECT count(*) FROM changes WHERE typename = 'Book'") == 300)
     }
 
-    private static let readOfBook = """
-        query($book: ID!) { book(id: $book) { status currentRead { id }
-          reads { nodes { startedOn finishedOn outcome } } } }
-        """
+    /// An import finds the books with a title by the texts by which lists sort them, which depend on the language.
+    @Test func titlesAreFoundInEachLanguage() async throws {
+        let app = try await TestApp.start(catalog: [])
+        let missing = try await app.database.withConnection { connection in
+            try connection.texts(
+                """
+                SELECT concat_ws(' ', l.language, t.title)
+                FROM unnest('{en,de,fr-CA,es,it,pt-BR,gl,ca,nl,af,sv,da,no,nb,nn,hu,ro,ga,cy,eo,el,ar,ja}'::text[] || NULL::text)
+                    AS l (language)
+                CROSS JOIN unnest(ARRAY[
+                    'The Hobbit', '"The" X', 'An', 'l''amour', 'L’Été', 'A', 'A  B', 'Der Steppenwolf', 'Το Νησί', 'الكتاب',
+                    'un''altra', 'gl''italiani', '''t Huis', 'The The', '¿El Quijote?', '$', '«Le Monde»', 'L''', '...', '(The) X',
+                    'THE HOBBIT', 'ÉTÉ à la mer', 'Das Kapital', 'De ontdekking', 'Y Dref', 'O', 'Les Misérables'
+                ]) AS t (title)
+                WHERE book_sort_title(t.title, l.language) <> ALL(possible_sort_titles(lower(t.title)))
+                """)
+        }
+        #expect(missing == [])
+    }
 
-    /// The file was exported while the book was being read. Since then it was finished in the app.
-    @Test func oldFileDoesNotReopenFinishedBooks() async throws {
+    /// Noon is on the same day in most other time zones.
+    @Test func dayOfAReviewIsADayOfTheReader() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
-        let file = Array(
-            """
-            Book Id,Title,Author,My Rating,Exclusive Shelf,Date Added
-            1,Dune,Frank Herbert,0,currently-reading,2021/01/01
-            """.utf8)
-        #expect(try await imported(reader, file)["created"] == 1)
-        let book = try await reader.requireValue(
-            "{ me { books { nodes { id } } } }", .null, "me", "books", "nodes", 0, "id")
         _ = try await reader.execute(
-            UpdateBookTests.update, ["id": book, "input": ["status": "READ"]])
-        let before = try await reader.requireValue(Self.readOfBook, ["book": book], "book")
-        #expect(before["currentRead"] == .null)
-        #expect(before["reads", "nodes", 0, "finishedOn"]?.string != nil)
-        let again = try await imported(reader, file)
-        #expect(again["created"] == 0 && again["updated"] == 0, "\(again)")
-        #expect(try await reader.requireValue(Self.readOfBook, ["book": book], "book") == before)
-    }
-
-    @Test func readingOfThePastDoesNotEndTheCurrentOne() async throws {
-        let app = try await TestApp.start(catalog: [])
-        let reader = try await app.makeReader()
-        let book = try await reader.requireValue(
-            """
-            mutation { createBook(input: {title: "Dune", authors: [{name: "Frank Herbert"}],
-              reads: [{startedOn: "2024-10-01", outcome: READING}]}) { id } }
-            """, .null, "createBook", "id")
+            "mutation { updateProfile(input: {timeZone: \"America/Los_Angeles\"}) { id } }")
         let file = Array(
             """
-            Book Id,Title,Author,My Rating,Exclusive Shelf,Date Read
-            1,Dune,Frank Herbert,0,read,2019/03/01
+            Title,Author,Status,Hardcover Book ID,Date Finished,Rating,Review Date
+            Dune,Frank Herbert,Did Not Finish,1,2020-01-05,1,2021-02-01
             """.utf8)
-        _ = try await imported(reader, file)
-        let merged = try await reader.requireValue(Self.readOfBook, ["book": book], "book")
-        #expect(merged["status"] == "READING")
+        #expect(try await imported(reader, file)["failed"] == [])
+        let review = try await reader.requireValue(
+            "{ me { reviews { nodes { rating createdAt book { status } } } } }", .null, "me",
+            "reviews", "nodes", 0)
         #expect(
-            merged["reads", "nodes"] == [
-                ["startedOn": "2024-10-01", "finishedOn": .null, "outcome": "READING"],
-                ["startedOn": .null, "finishedOn": "2019-03-01", "outcome": "FINISHED"],
-            ])
-    }
-
-    /// Records of one book are in one transaction and in the next. The first creates the book, the others complete it. Only
-    /// the one in the next transaction counts as an update.
-    @Test func recordsOfTheSameBookAreMerged() async throws {
-        let app = try await TestApp.start()
-        let reader = try await app.makeReader()
-        let isbn = TestCatalog.isbn(3)
-        let others = (1...110).map { "Other \($0),A,,4,read,here," }.joined(separator: "\n")
-        let text = """
-            Title,Author,ISBN13,My Rating,Exclusive Shelf,Bookshelves,My Review
-            Dune,Frank Herbert,,0,to-read,here,
-            dune,,,5,read,"here, there",Words
-            Card 3,Author 3,,0,to-read,,
-            By its number,,\(isbn),0,read,,
-            By its number again,,\(isbn),3,read,there,
-            \(others)
-            DUNE,frank herbert,,1,read,"there, last",Other words
-            """
-        let result = try await imported(reader, Array(text.utf8))
-        #expect(result["created"] == 113 && result["updated"] == 1, "\(result)")
-        #expect(result["done"] == 116)
-        // A book has one title and one review.
-        #expect(result["failed"]?.values(of: "field") == ["title", "rating", "review"])
-        #expect(result["failed"]?.values(of: "line") == [6, 117, 117])
-        let books = try await reader.requireValue(
-            "{ me { books(search: \"dune\") { nodes { title status shelves { name } review { rating text } } } } }",
-            .null, "me", "books", "nodes")
-        #expect(
-            books == [
-                [
-                    "title": "Dune", "status": "READ",
-                    "shelves": [["name": "here"], ["name": "there"], ["name": "last"]],
-                    "review": ["rating": 5, "text": "Words"],
-                ]
-            ])
-        let numbered = try await reader.requireValue(
-            "query($s: String!) { me { books(search: $s) { nodes { title review { rating } card { title } } } } }",
-            ["s": .string(isbn)], "me", "books", "nodes")
-        #expect(
-            numbered == [
-                [
-                    "title": "By its number", "review": ["rating": 3],
-                    "card": ["title": "Card 3"],
-                ]
+            review == [
+                "rating": 1, "createdAt": "2021-02-01T20:00:00.000Z",
+                "book": ["status": "DID_NOT_FINISH"],
             ])
     }
 

@@ -2,6 +2,7 @@ import GraphQLServing
 import GraphQL
 import Identity
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 import Zip
@@ -123,7 +124,8 @@ import Zip
         _ = try await imported(from, ImportRecordTests.fixture("storygraph.csv"))
         try await app.database.execute(
             """
-            UPDATE users SET display_name = 'Ada', preferred_genres = ARRAY['Fantasy'], time_zone = 'Europe/Oslo'
+            UPDATE users SET display_name = 'Ada', preferred_genres = ARRAY['Fantasy'], time_zone = 'Europe/Oslo',
+              languages = ARRAY['no', 'en']
             WHERE id = '\(source)'
             """)
         try await app.database.execute(
@@ -151,8 +153,12 @@ import Zip
         #expect(goalsBefore["me", "readingGoals"]?.list?.count == 2)
         #expect(try await to.execute(goals).json == goalsBefore.json)
         let profile = try await to.requireValue(
-            "{ me { displayName preferredGenres { name } } }", .null, "me")
-        #expect(profile == ["displayName": "Ada", "preferredGenres": [["name": "Fantasy"]]])
+            "{ me { displayName preferredGenres { name } languages } }", .null, "me")
+        #expect(
+            profile == [
+                "displayName": "Ada", "preferredGenres": [["name": "Fantasy"]],
+                "languages": ["no", "en"],
+            ])
         #expect(
             try await app.database.count(
                 "SELECT count(*) FROM users WHERE time_zone = 'Europe/Oslo'") == 2)

@@ -1,6 +1,7 @@
 import Basics
 import BookSources
 import GraphQL
+import TestBasics
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Postgres
+import TestBasics
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 @Suite struct ReadersImportTests {
     private static let lines = """
         {"sub": "001.ada", "displayName": "Ada", "email": "ada@example.com", "createdAt": "2020-01-31T12:00:00Z", \
-        "shelves": ["Favorites", "Empty"], "preferredGenres": ["Fantasy", "No such genre"], "timeZone": "Europe/Oslo", "books": [\
+        "shelves": ["Favorites", "Empty"], "preferredGenres": ["Fantasy", "No such genre"], "languages": ["nb-NO", "?"], "timeZone": "Europe/Oslo", "books": [\
         {"title": "Dune", "authors": [{"name": "Frank Herbert"}], "isbn": "9780441013593", "status": "READ", "rating": 4.5, \
         "review": "Spice.", "shelves": ["favorites"], "reads": [\
         {"startedOn": "2019-05", "finishedOn": "2019-06-01", "outcome": "FINISHED"}, {"finishedOn": "2021", "outcome": "FINISHED"}]}, \
@@ -66,7 +67,7 @@ import Testing
                 """
                 SELECT count(*) FROM users u JOIN identities i ON i.user_id = u.id
                 WHERE subject = '001.ada' AND i.created_at = u.created_at AND display_name = 'Ada' AND email = 'ada@example.com'
-                  AND preferred_genres = ARRAY['Fantasy'] AND time_zone = 'Europe/Oslo' AND u.created_at = '2020-01-31T12:00:00Z'
+                  AND preferred_genres = ARRAY['Fantasy'] AND languages = ARRAY['no'] AND time_zone = 'Europe/Oslo' AND u.created_at = '2020-01-31T12:00:00Z'
                 """) == 1)
         #expect(
             try await app.database.count(

@@ -1,4 +1,5 @@
 import GraphQL
+import TestBasics
 import TestSupport
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
         #"{"isbn13": "9780441172719", "title": "Desolation", "authors": ["Frank Herbert"]}"#
 
     private static let search = """
-        query($search: String!, $first: Int, $after: String, $color: NoteColor, $order: NoteOrder) {
+        query($search: String!, $first: Int, $after: String, $color: LabelColor, $order: NoteOrder) {
           me { notes(search: $search, first: $first, after: $after, color: $color, orderBy: $order) {
             totalCount nodes { text } pageInfo { hasNextPage endCursor } } }
         }

@@ -16,7 +16,7 @@ import Testing
         """
     static let createMany = """
         mutation($inputs: [CreateNoteInput!]!) { createNotes(inputs: $inputs) {
-          note { id text createdAt } error { code message field }
+          note { id text createdAt } error { code reason message max field }
         } }
         """
     static let update = """
@@ -187,7 +187,7 @@ import Testing
         #expect(again["deleteNote"] == ["id": id, "book": .null])
         #expect(try await reader.execute(Self.create, ["input": input]).code == "NOT_FOUND")
         let batch = try await reader.execute(Self.createMany, ["inputs": [input]])
-        #expect(batch["createNotes", 0, "error", "message"] == "The note with this ID was deleted.")
+        #expect(batch["createNotes", 0, "error", "reason"] == "DELETED")
         let update = try await reader.execute(
             Self.update, ["id": id, "input": ["text": "Text"]])
         #expect(update.code == "NOT_FOUND")
@@ -226,8 +226,12 @@ import Testing
             ])
         #expect(response["createNotes", 0, "note", "text"] == "1")
         #expect(
-            response["createNotes", 1, "error", "message"]
-                == "A book may have at most 2000 notes. Delete some first.")
+            response["createNotes", 1, "error"]
+                == [
+                    "code": "BAD_USER_INPUT", "reason": "LIMIT_REACHED",
+                    "message": "At most 2000 are allowed. Delete some first.", "max": 2_000,
+                    "field": "bookId",
+                ])
         #expect(response["createNotes", 2, "note", "text"] == "3")
     }
 

@@ -113,7 +113,7 @@ import Testing
         #expect(response["logProgress", 1, "error", "code"] == "BAD_USER_INPUT")
         #expect(
             response["logProgress", 1, "error", "message"]
-                == "A read may have at most 10000 progress entries. Delete some first.")
+                == "At most 10,000 are allowed. Delete some first.")
     }
 
     @Test func entryIsChangedAndDeleted() async throws {

@@ -219,7 +219,7 @@ import Testing
             """)
         let response = try await reader.execute(Self.start, ["id": book])
         #expect(response.code == "BAD_USER_INPUT")
-        #expect(response.message == "A book may have at most 200 reads.")
+        #expect(response.message == "At most 200 are allowed. Delete some first.")
     }
 
     @Test func unknownObjectsAreNotFound() async throws {

@@ -85,6 +85,8 @@ package struct BookplateFile {
                 preferredGenres: Array(
                     members.texts("preferredGenres", max: BookCreation.labelCharactersMax)
                         .prefix(User.preferredGenresMax)),
+                languages: ReaderLanguages.known(
+                    members.texts("languages", max: BookCreation.labelCharactersMax)),
                 timeZone: members.text("timeZone", max: 100), readingGoals: members.goals))
     }
 
@@ -96,7 +98,10 @@ package struct BookplateFile {
         }
         return .shelf(
             ImportedShelf(
-                id: members.id("id"), name: name, createdAt: members.instant("createdAt")))
+                id: members.id("id"), name: name,
+                description: members.text("description", max: Shelf.descriptionCharactersMax),
+                color: members.optionalChoice("color", ImportedNote.colors),
+                createdAt: members.instant("createdAt")))
     }
 
     private static func swipe(
@@ -107,12 +112,16 @@ package struct BookplateFile {
         else {
             throw ImportProblem("cardId, action, or swipedAt is missing. The swipe was left out.")
         }
+        let scope = members.choice("scope", SwipeScope.allCases.map(\.rawValue))
         return .swipe(
             ImportedSwipe(
-                cardID: card, action: action, store: members.text("store", max: 100),
-                // Times in the future are clamped to the current time, as in `recordSwipes`.
+                cardID: card, action: action,
+                scope: action == "DISLIKE"
+                    ? scope.flatMap { SwipeScope(rawValue: $0) } ?? .book : .book,
+                store: members.text("store", max: 100),
+                // Times in the future are clamped to the end of the current second: `recordSwipes` clamps them, too.
                 swipedAt: Instant(
-                    microseconds: min(time.microseconds, unixSecondsNow() * 1_000_000))))
+                    microseconds: min(time.microseconds, (unixSecondsNow() + 1) * 1_000_000))))
     }
 
     private static func progress(

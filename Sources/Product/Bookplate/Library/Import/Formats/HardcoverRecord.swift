@@ -55,7 +55,9 @@ enum HardcoverRecord: TableFormat {
         }
         fields.addReview(text: "Review", rating: "Rating", to: &book)
         book.review?.hasSpoilers = fields.flag("Review Contains Spoilers")
-        book.review?.createdAt = fields.instant("Review Date")
+        let reviewed = fields.time("Review Date")
+        book.review?.createdAt = reviewed.at
+        book.review?.createdOn = reviewed.on
         return book
     }
 
