@@ -18,8 +18,8 @@ package enum ReadinessStatus: Sendable, Equatable {
 ///   - batchRequestsMax: The maximum number of requests in a JSON array. 0 disables request arrays.
 ///   - schemaText: The schema in SDL. nil if clients may not read it.
 ///   - explorer: The page for browsers. nil disables it.
-///   - objects: The service that handles image URLs, and the maximum size of an uploaded image in bytes. nil disables
-///     these routes.
+///   - objects: The service that handles image URLs, the maximum size of an uploaded image in bytes, and the maximum number of files
+///     that are kept open. nil disables these routes.
 ///   - socketOrigins: The origins whose pages may open a WebSocket.
 ///   - responseBytesMax: The limit on the response to an array of requests. The service limits single responses.
 ///   - unread: Counts the responses that clients have not read. Must be the instance that the server uses.
@@ -30,7 +30,7 @@ package func standardRoutes(
     loop: any EventLoop, service: any GraphQLService, bodyBytesMax: Int,
     batchRequestsMax: Int = 0, explorer: Explorer?, schemaText: String?,
     socketOrigins: AllowedOrigins = AllowedOrigins([]),
-    objects: (service: any ObjectService, bytesMax: Int)? = nil,
+    objects: (service: any ObjectService, bytesMax: Int, filesMax: Int)? = nil,
     responseBytesMax: Int = .max, unread: UnreadBytes = UnreadBytes(),
     metrics: Metrics = Metrics(), shutdown: ShutdownState = ShutdownState(),
     readiness: @escaping () async -> ReadinessStatus
@@ -42,8 +42,10 @@ package func standardRoutes(
         multipartBytesMax: bodyBytesMax + (objects?.bytesMax ?? 0), socketOrigins: socketOrigins,
         responseBytesMax: responseBytesMax, unread: unread
     ).routes
-    if let (service, bytesMax) = objects {
-        routes += ObjectEndpoint(service: service, bodyBytesMax: bytesMax).routes
+    if let (service, bytesMax, filesMax) = objects {
+        routes +=
+            ObjectEndpoint(service: service, bodyBytesMax: bytesMax, filesMax: filesMax)
+            .routes
     }
     routes += explorer?.routes(bodyBytesMax: bodyBytesMax) ?? []
     if let schemaText { routes.append(schemaRoute(schemaText)) }

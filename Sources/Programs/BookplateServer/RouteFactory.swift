@@ -18,6 +18,7 @@ struct RouteFactory: Sendable {
     private let configuration: Configuration
     private let schema: BookplateSchema
     private let pools: [ObjectIdentifier: ConnectionPool]
+    private let imageFilesMax: Int
     private let services: Services
     private let developmentSignIn: DevelopmentSignIn?
     private let unread: UnreadBytes
@@ -56,6 +57,9 @@ struct RouteFactory: Sendable {
         socketOrigins = AllowedOrigins(configuration.allowedOrigins + [configuration.publicURL])
         tools = ToolCatalog(schema, limits: limits)
         readinessLog = ReadinessLog(logger)
+        imageFilesMax =
+            DescriptorShares(loopCount: pools.count, filesPerLoopMax: imageFilesPerLoopMax)
+            .filesPerLoopMax
     }
 
     /// Creates the routes of an event loop. Called on that loop.
@@ -78,7 +82,8 @@ struct RouteFactory: Sendable {
             bodyBytesMax: configuration.limits.bodyBytesMax,
             batchRequestsMax: configuration.limits.batchRequestsMax, explorer: explorer,
             schemaText: configuration.introspection ? BookplateSchema.text : nil,
-            socketOrigins: socketOrigins, objects: (covers, ImageLimits.inputBytesMax),
+            socketOrigins: socketOrigins,
+            objects: (covers, ImageLimits.inputBytesMax, imageFilesMax),
             responseBytesMax: limits.responseBytesMax, unread: unread, metrics: metrics,
             shutdown: shutdown
         ) {
@@ -89,7 +94,10 @@ struct RouteFactory: Sendable {
         let mcp = MCPEndpoint(
             service: Tools(runner, tools, database: pool, services: services),
             bodyBytesMax: configuration.limits.bodyBytesMax, origins: socketOrigins,
-            publicURL: configuration.publicURL, unread: unread)
+            publicURL: configuration.publicURL,
+            offersTokens: { [tenants = services.accounts.tenants] in
+                tenants.offerToolTokens(slug: $0)
+            }, unread: unread)
         let exports = ExportRoute(ExportEndpoint(database: pool, services: services))
         return standard + [exports.route] + mcp.routes
             + (developmentSignIn?.routes(services.accounts.tenants, database: pool) ?? [])

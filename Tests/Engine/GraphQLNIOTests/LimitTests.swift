@@ -1,6 +1,8 @@
 import EchoServer
 import Glibc
+import Logging
 import NIOCore
+import NIOEmbedded
 import SocketClient
 import Synchronization
 import Telemetry
@@ -249,14 +251,56 @@ import Testing
         }
     }
 
-    @Test(arguments: [(1 << 20, 2, 1_047_352), (4096, 2, 2872), (1024, 2, 512), (4096, 64, 2048)])
-    func descriptorsAreReservedForOpenFiles(
-        descriptorsMax: Int, loopCount: Int, connectionsMax: Int
+    /// Together, connections, the files of their responses, and the files that are kept open leave descriptors for the rest.
+    @Test(arguments: [
+        (descriptors: 1 << 20, loops: 2, files: 512, connections: 523_676),
+        (4096, 2, 487, 1461), (1024, 2, 103, 309), (256, 2, 16, 48), (4096, 64, 15, 1468),
+    ])
+    func descriptorsAreShared(
+        descriptors: Int, loops: Int, files: Int, connections: Int
     ) {
-        #expect(
-            HTTPServer.connectionsMax(
-                descriptorsMax: descriptorsMax, loopCount: loopCount, filesPerLoopMax: 512)
-                == connectionsMax)
+        let shares = DescriptorShares(
+            descriptorsMax: descriptors, loopCount: loops, filesPerLoopMax: 512)
+        #expect(shares.filesPerLoopMax == files)
+        #expect(shares.connectionsMax == connections)
+        #expect(2 * connections + loops * files <= descriptors - min(200, descriptors / 2))
+        let withoutFiles = DescriptorShares(
+            descriptorsMax: descriptors, loopCount: loops, filesPerLoopMax: 0)
+        #expect(withoutFiles.connectionsMax == descriptors - min(200, descriptors / 2))
+    }
+
+    /// The value of `autoRead`, which an embedded channel stores without applying it.
+    private func isAccepting(_ channel: EmbeddedChannel) -> Bool {
+        let set = channel.options.first { $0.option is ChannelOptions.Types.AutoReadOption }
+        return set?.value as? Bool ?? true
+    }
+
+    @Test func acceptingPausesAfterAFailure() throws {
+        let channel = EmbeddedChannel()
+        try channel.pipeline.syncOperations.addHandler(
+            AcceptLimit(connectionsMax: 10, refusedMax: 16, Metrics(), Logger(label: "test")))
+        #expect(isAccepting(channel))
+        channel.pipeline.fireErrorCaught(IOError(errnoCode: ECONNABORTED, reason: "accept"))
+        #expect(isAccepting(channel))
+        channel.pipeline.fireErrorCaught(IOError(errnoCode: EMFILE, reason: "accept"))
+        #expect(!isAccepting(channel))
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(100))
+        #expect(isAccepting(channel))
+    }
+
+    @Test func acceptingPausesWhileManyConnectionsAreRefused() throws {
+        let channel = EmbeddedChannel()
+        try channel.pipeline.syncOperations.addHandler(
+            AcceptLimit(connectionsMax: 10, refusedMax: 16, Metrics(), Logger(label: "test")))
+        let accepted = (0..<26).map { _ in EmbeddedChannel(loop: channel.embeddedEventLoop) }
+        for (number, child) in accepted.enumerated() {
+            #expect(isAccepting(channel), "after \(number)")
+            channel.pipeline.fireChannelRead(child as any Channel)
+        }
+        #expect(!isAccepting(channel))
+        _ = try accepted[3].finish(acceptAlreadyClosed: true)
+        channel.embeddedEventLoop.run()
+        #expect(isAccepting(channel))
     }
 
     @Test func connectionsAboveTheLimitAreRefused() async throws {

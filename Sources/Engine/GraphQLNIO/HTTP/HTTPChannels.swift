@@ -106,7 +106,9 @@ package final class HTTPChannels: Sendable {
     }
 
     /// Returns a handler for a listening socket.
-    func acceptPause() -> AcceptPause { AcceptPause(metrics, logger) }
+    func acceptLimit(connectionsMax: Int, refusedMax: Int) -> AcceptLimit {
+        AcceptLimit(connectionsMax: connectionsMax, refusedMax: refusedMax, metrics, logger)
+    }
 
     /// Makes the next response of each connection its last one.
     func endConnectionsAfterResponse() {

@@ -2,9 +2,9 @@ import NIOCore
 
 /// The limits on the size and the duration of a client's requests.
 package struct HTTPLimits: Sendable {
-    /// The maximum number of connections of all clients. Further connections get status 503 at once.
+    /// The maximum number of connections of all clients. Further connections get status 503, or wait while many do.
     package var connectionsMax = 20_000
-    /// The maximum number of files that the routes of each event loop keep open. Their descriptors are not used for connections.
+    /// The maximum number of files that the routes of each event loop keep open, if there are enough descriptors (`DescriptorShares`).
     package var filesPerLoopMax = 0
     package var headerFieldsMax = 100
     /// The maximum size of a header's name and value, or of the request line.

@@ -7,20 +7,6 @@ import Telemetry
 
 /// An HTTP/1.1 server on all event loops of a group. It runs until a graceful shutdown.
 package struct HTTPServer: Service {
-    /// The number of descriptors reserved for the database, the log, the listening sockets, and connections that get
-    /// status 503.
-    private static let reservedDescriptorCount = 200
-
-    /// Returns the number of connections that `descriptorsMax` allows: the descriptors without the reserved ones and those of
-    /// the open files of each loop, but at least half of all descriptors.
-    static func connectionsMax(
-        descriptorsMax: Int, loopCount: Int, filesPerLoopMax: Int
-    ) -> Int {
-        max(
-            descriptorsMax - reservedDescriptorCount - loopCount * filesPerLoopMax,
-            descriptorsMax / 2)
-    }
-
     private let group: any EventLoopGroup
     private let host: String
     private let port: Int
@@ -58,18 +44,18 @@ package struct HTTPServer: Service {
     ///
     /// - Throws: `ListenError` if the server cannot listen on the port, or an error of the routes.
     package func run() async throws {
-        let descriptorsMax = raiseDescriptorLimit()
         var loopCount = 0
         for loop in group.makeIterator() {
             try await channels.prepare(loop)
             loopCount += 1
         }
+        let shares = DescriptorShares(
+            loopCount: loopCount, filesPerLoopMax: limits.filesPerLoopMax)
+        let connectionsMax = min(limits.connectionsMax, shares.connectionsMax)
         let channel = try await listen(
-            connectionsMax: min(
-                limits.connectionsMax,
-                Self.connectionsMax(
-                    descriptorsMax: descriptorsMax, loopCount: loopCount,
-                    filesPerLoopMax: limits.filesPerLoopMax)))
+            connectionsMax: connectionsMax,
+            // 16 of the reserved descriptors, or more if descriptors are left.
+            refusedMax: max(16, min(1024, shares.connectionsMax - connectionsMax)))
         if let address = channel.localAddress { onListening(address) }
 
         try? await gracefulShutdown()
@@ -81,13 +67,16 @@ package struct HTTPServer: Service {
         await channels.shutDown(within: limits.stopTimeout)
     }
 
-    private func listen(connectionsMax: Int) async throws -> any Channel {
+    private func listen(connectionsMax: Int, refusedMax: Int) async throws -> any Channel {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.maxMessagesPerRead, value: AcceptLimit.acceptedTogetherMax)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { [channels] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(channels.acceptPause())
+                    try channel.pipeline.syncOperations.addHandler(
+                        channels.acceptLimit(
+                            connectionsMax: connectionsMax, refusedMax: refusedMax))
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)

@@ -21,20 +21,24 @@ package struct MCPEndpoint {
     private let bodyBytesMax: Int
     private let origins: AllowedOrigins
     private let publicURL: String
+    private let offersTokens: (_ tenant: String?) -> Bool
     private let unread: UnreadBytes
 
     /// - Parameters:
     ///   - origins: The origins whose pages may call tools.
     ///   - publicURL: The public URL of this server, without a slash at the end.
+    ///   - offersTokens: Whether clients can get tokens for the tools of a tenant or, without one, of any tenant.
     ///   - unread: Counts the responses that clients have not read. Must be the instance that the server uses.
     package init(
         service: any ToolService, bodyBytesMax: Int, origins: AllowedOrigins, publicURL: String,
+        offersTokens: @escaping (_ tenant: String?) -> Bool,
         unread: UnreadBytes = UnreadBytes()
     ) {
         self.service = service
         self.bodyBytesMax = bodyBytesMax
         self.origins = origins
         self.publicURL = publicURL
+        self.offersTokens = offersTokens
         self.unread = unread
     }
 
@@ -52,24 +56,26 @@ package struct MCPEndpoint {
         request.path == path ? nil : String(request.path.dropFirst(path.count + 1))
     }
 
-    /// Returns the URL of the metadata that says where a client gets a token. A path that does not have the syntax of a tenant is
-    /// left out, because the URL becomes a part of a header.
+    /// Returns the URL of the metadata that says where a client gets a token; nil if it cannot get one. A path that does not have the
+    /// syntax of a tenant is left out, because the URL becomes a part of a header.
     ///
     /// Spec: RFC 9728, section 5.1
-    private func resourceMetadata(_ request: HTTPRequest) -> String {
+    private func resourceMetadata(_ request: HTTPRequest) -> String? {
         let tenant = Self.tenant(request).flatMap { tenant in
             let isSlug = tenant.utf8.allSatisfy { byte in
                 (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
                     || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                     || byte == UInt8(ascii: "-")
             }
-            return isSlug && (1...64).contains(tenant.utf8.count) ? "/\(tenant)" : nil
+            return isSlug && (1...64).contains(tenant.utf8.count) ? tenant : nil
         }
+        guard offersTokens(tenant) else { return nil }
         let scheme = publicURL.prefix { $0 != ":" }
         let rest = publicURL.dropFirst(scheme.count + 3)
         let host = rest.prefix { $0 != "/" }
-        return
-            "\(scheme)://\(host)/.well-known/oauth-protected-resource\(rest.dropFirst(host.count))\(Self.path)\(tenant ?? "")"
+        let base = rest.dropFirst(host.count)
+        let path = tenant.map { "\(Self.path)/\($0)" } ?? Self.path
+        return "\(scheme)://\(host)/.well-known/oauth-protected-resource\(base)\(path)"
     }
 
     /// Refuses pages of other origins, and requests without a token, before their bodies are read.

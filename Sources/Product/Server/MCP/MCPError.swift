@@ -69,15 +69,12 @@ struct MCPError: Error {
 
     /// Returns the response of JSON-RPC.
     ///
-    /// - Parameter resourceMetadata: The URL of the metadata that says where a client gets a token.
-    func response(resourceMetadata: String) -> HTTPResponse {
+    /// - Parameter resourceMetadata: The URL of the metadata that says where a client gets a token; nil if it cannot get one.
+    func response(resourceMetadata: String?) -> HTTPResponse {
         var headers = headers
         if status == .unauthorized {
-            headers.append(
-                (
-                    "WWW-Authenticate",
-                    "Bearer error=\"invalid_token\", resource_metadata=\"\(resourceMetadata)\""
-                ))
+            let parameter = resourceMetadata.map { ", resource_metadata=\"\($0)\"" } ?? ""
+            headers.append(("WWW-Authenticate", "Bearer error=\"invalid_token\"\(parameter)"))
         }
         var members: [Value.Member] = [
             .init("code", .int(code.rawValue)), .init("message", .string(message)),

@@ -9,9 +9,11 @@ final class ObjectEndpoint {
 
     private let service: any ObjectService
     private let bodyBytesMax: Int
-    private var files = ServedFileCache()
+    private var files: ServedFileCache
 
-    init(service: any ObjectService, bodyBytesMax: Int) {
+    /// - Parameter filesMax: The maximum number of files that are kept open.
+    init(service: any ObjectService, bodyBytesMax: Int, filesMax: Int) {
+        files = ServedFileCache(countMax: filesMax)
         self.service = service
         self.bodyBytesMax = bodyBytesMax
     }

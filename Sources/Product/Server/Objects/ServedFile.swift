@@ -67,13 +67,12 @@ extension HTTPResponse {
     }
 }
 
-/// The maximum number of files of images that the routes of an event loop keep open.
+/// The maximum number of files of images that the routes of an event loop keep open, if there are enough descriptors.
 package let imageFilesPerLoopMax = 512
 
 /// A cache of recently requested files, keyed by a URL that contains a version. The content of such a URL never
 /// changes.
 struct ServedFileCache {
-    private static let countMax = imageFilesPerLoopMax
     /// The maximum length of a cached URL. The URLs that this server generates are shorter.
     private static let urlBytesMax = 256
 
@@ -82,7 +81,9 @@ struct ServedFileCache {
     private var order: [Substring] = []
     private var next = 0
 
-    init() {}
+    private let countMax: Int
+
+    init(countMax: Int) { self.countMax = countMax }
 
     /// Returns the file of a URL; nil if it is not in the cache or was removed from the store.
     mutating func file(at address: Substring) -> ServedFile? {
@@ -95,16 +96,16 @@ struct ServedFileCache {
     }
 
     mutating func insert(_ file: ServedFile, at address: Substring) {
-        guard address.utf8.count <= Self.urlBytesMax else { return }
+        guard countMax > 0, address.utf8.count <= Self.urlBytesMax else { return }
         // Copies the URL: a substring would keep the whole string alive, which may be as long as a header.
         let address = String(address)[...]
         guard files.updateValue(file, forKey: address) == nil else { return }
-        if order.count < Self.countMax {
+        if order.count < countMax {
             order.append(address)
         } else {
             files[order[next]] = nil
             order[next] = address
-            next = (next + 1) % Self.countMax
+            next = (next + 1) % countMax
         }
     }
 }
