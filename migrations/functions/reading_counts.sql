@@ -175,7 +175,10 @@ BEGIN
         FROM finished f
         GROUP BY f.year
         UNION ALL
-        SELECT v.kind, f.year, v.key, sum(f.sign), 0, 0
+        SELECT
+            v.kind, f.year, v.key, sum(f.sign),
+            sum(f.sign * f.page_count::bigint) FILTER (WHERE NOT is_listened(f.format, f.length_seconds)),
+            sum(f.sign * f.length_seconds::bigint) FILTER (WHERE is_listened(f.format, f.length_seconds))
         FROM finished f
         CROSS JOIN LATERAL (
             VALUES
@@ -194,13 +197,82 @@ BEGIN
         FROM changed_books b
         GROUP BY b.year
         UNION ALL
-        SELECT 'RATING', b.year, coalesce(v.half_stars::int, 0)::text, sum(b.sign), 0, 0
+        SELECT 'RATING', b.year, coalesce(v.quarter_stars::int, 0)::text, sum(b.sign), 0, 0
         FROM changed_books b
         JOIN reviews v ON v.user_id = owner AND v.book_id = b.book_id
         WHERE b.year > 0
-        GROUP BY b.year, v.half_stars
+        GROUP BY b.year, v.quarter_stars
     ) d
     WHERE d.number <> 0 OR d.pages <> 0 OR d.seconds <> 0
+    ON CONFLICT (user_id, kind, year, key) DO UPDATE
+    SET number = k.number + excluded.number,
+        pages = k.pages + excluded.pages,
+        seconds = k.seconds + excluded.seconds;
+END
+$$;
+
+-- Adds a read that was finished or given up to the numbers, or subtracts it, as `add_read_counts` does: most statements change one read, for
+-- which PostgreSQL takes longer to start the statement for many reads than to execute it. The table `reads` has the read if `sign` is 1.
+CREATE OR REPLACE FUNCTION add_read_count(owner uuid, sign int, changed reads) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    is_audio CONSTANT boolean := is_listened(changed.format, changed.length_seconds);
+    pages bigint := 0;
+    seconds bigint := 0;
+    -- The number of finished reads that the book has without this one.
+    of_book int;
+    of_year int;
+    stars text;
+BEGIN
+    IF changed.outcome <> 'FINISHED' THEN
+        INSERT INTO reading_counts AS k (user_id, kind, year, key, number)
+        SELECT owner, 'GIVEN_UP', y.year, '', sign
+        FROM unnest(ARRAY[0, changed.finished_year]) AS y (year)
+        WHERE y.year IS NOT NULL
+        ON CONFLICT (user_id, kind, year, key) DO UPDATE
+        SET number = k.number + excluded.number;
+        RETURN;
+    END IF;
+    IF is_audio THEN
+        seconds := coalesce(sign * changed.length_seconds, 0);
+    ELSE
+        pages := coalesce(sign * changed.page_count, 0);
+    END IF;
+    SELECT
+        count(*) FILTER (WHERE r.outcome = 'FINISHED'),
+        count(*) FILTER (WHERE r.outcome = 'FINISHED' AND r.finished_year = changed.finished_year)
+    INTO of_book, of_year
+    FROM reads r
+    WHERE r.user_id = owner AND r.book_id = changed.book_id AND r.id <> changed.id;
+    IF of_year = 0 AND changed.finished_year IS NOT NULL THEN
+        SELECT coalesce(v.quarter_stars::int, 0)::text INTO stars
+        FROM reviews v
+        WHERE v.user_id = owner AND v.book_id = changed.book_id;
+    END IF;
+    INSERT INTO reading_top_counts AS k (user_id, kind, year, key, number)
+    SELECT owner, v.kind, v.year, v.key, sign
+    FROM (
+        VALUES
+            ('GENRE', 0, changed.genre), ('AUTHOR', 0, changed.author_id::text),
+            ('GENRE', changed.finished_year, changed.genre), ('AUTHOR', changed.finished_year, changed.author_id::text)
+    ) AS v (kind, year, key)
+    WHERE v.key IS NOT NULL AND v.year IS NOT NULL
+    ON CONFLICT (user_id, kind, year, key) DO UPDATE
+    SET number = k.number + excluded.number;
+    INSERT INTO reading_counts AS k (user_id, kind, year, key, number, pages, seconds)
+    SELECT owner, v.kind, v.year, v.key, sign, v.pages, v.seconds
+    FROM (
+        VALUES
+            ('READS', 0, '', pages, seconds), ('READS', changed.finished_year, '', pages, seconds),
+            ('MONTH', changed.finished_year, nullif(substr(changed.finished_on, 6, 2), ''), pages, seconds),
+            ('FORMAT', 0, changed.format::text, pages, seconds),
+            ('FORMAT', changed.finished_year, changed.format::text, pages, seconds),
+            ('BOOKS', 0, CASE of_book WHEN 0 THEN '' END, 0, 0),
+            ('BOOKS', changed.finished_year, CASE of_year WHEN 0 THEN '' END, 0, 0),
+            ('RATING', changed.finished_year, stars, 0, 0)
+    ) AS v (kind, year, key, pages, seconds)
+    WHERE v.key IS NOT NULL AND v.year IS NOT NULL
     ON CONFLICT (user_id, kind, year, key) DO UPDATE
     SET number = k.number + excluded.number,
         pages = k.pages + excluded.pages,
@@ -214,10 +286,41 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
     ignored text;
+    old_number CONSTANT int := coalesce(cardinality(old_reads), 0);
+    new_number CONSTANT int := coalesce(cardinality(new_reads), 0);
+    one reads;
+    other reads;
+    sign int := 1;
     days date[];
     differences int[];
 BEGIN
+    IF old_number = 1 AND new_number = 1 THEN
+        one := old_reads[1];
+        other := new_reads[1];
+        IF (one.book_id, one.outcome, one.finished_on, one.format, one.length_seconds, one.page_count, one.genre, one.author_id)
+            IS NOT DISTINCT FROM (
+                other.book_id, other.outcome, other.finished_on, other.format, other.length_seconds, other.page_count, other.genre,
+                other.author_id
+            )
+        THEN
+            RETURN;
+        END IF;
+    END IF;
     IF is_counted_later(owner) THEN
+        RETURN;
+    END IF;
+    IF old_number + new_number = 1 THEN
+        IF new_number = 1 THEN
+            one := new_reads[1];
+        ELSE
+            one := old_reads[1];
+            sign := -1;
+        END IF;
+        ignored := add_read_count(owner, sign, one);
+        days := ARRAY[finished_day(one.outcome, one.finished_on)];
+        IF days[1] IS NOT NULL THEN
+            ignored := add_reading_days(owner, days, ARRAY[sign]);
+        END IF;
         RETURN;
     END IF;
     ignored := add_read_counts(owner, old_reads, new_reads);
@@ -239,21 +342,27 @@ BEGIN
 END
 $$;
 
--- Counts reviews after a statement that replaced reviews by others, by their ratings in half stars, and 0 for a text without a rating. Both
+-- Counts reviews after a statement that replaced reviews by others, by their ratings in quarter stars, and 0 for a text without a rating. Both
 -- may be null. A review counts in the years in which its book was finished, and among all.
 CREATE OR REPLACE FUNCTION count_ratings(owner uuid, old_reviews reviews[], new_reviews reviews[]) RETURNS void
 LANGUAGE plpgsql
 AS $$
 BEGIN
+    -- The text of a review has changed.
+    IF cardinality(old_reviews) = 1 AND cardinality(new_reviews) = 1 THEN
+        IF old_reviews[1].quarter_stars IS NOT DISTINCT FROM new_reviews[1].quarter_stars THEN
+            RETURN;
+        END IF;
+    END IF;
     IF is_counted_later(owner) THEN
         RETURN;
     END IF;
     INSERT INTO reading_counts AS k (user_id, kind, year, key, number)
-    SELECT owner, 'RATING', y.year, coalesce(v.half_stars::int, 0)::text, sum(v.sign)
+    SELECT owner, 'RATING', y.year, coalesce(v.quarter_stars::int, 0)::text, sum(v.sign)
     FROM (
-        SELECT -1 AS sign, o.book_id, o.half_stars FROM unnest(old_reviews) o
+        SELECT -1 AS sign, o.book_id, o.quarter_stars FROM unnest(old_reviews) o
         UNION ALL
-        SELECT 1, n.book_id, n.half_stars FROM unnest(new_reviews) n
+        SELECT 1, n.book_id, n.quarter_stars FROM unnest(new_reviews) n
     ) v
     CROSS JOIN LATERAL (
         SELECT 0 AS year
@@ -263,7 +372,7 @@ BEGIN
         WHERE r.user_id = owner AND r.book_id = v.book_id
     ) y
     WHERE y.year IS NOT NULL
-    GROUP BY y.year, v.half_stars
+    GROUP BY y.year, v.quarter_stars
     HAVING sum(v.sign) <> 0
     ON CONFLICT (user_id, kind, year, key) DO UPDATE
     SET number = k.number + excluded.number;
@@ -338,10 +447,10 @@ BEGIN
         NEW.user_id, NULL, ARRAY(SELECT without_note(r) FROM reads r WHERE r.user_id = NEW.user_id AND r.outcome <> 'READING')
     );
     INSERT INTO reading_counts (user_id, kind, year, key, number)
-    SELECT NEW.user_id, 'RATING', 0, coalesce(v.half_stars::int, 0)::text, count(*)
+    SELECT NEW.user_id, 'RATING', 0, coalesce(v.quarter_stars::int, 0)::text, count(*)
     FROM reviews v
     WHERE v.user_id = NEW.user_id
-    GROUP BY v.half_stars;
+    GROUP BY v.quarter_stars;
     RETURN NULL;
 END
 $$;
@@ -397,5 +506,5 @@ CREATE POLICY administration ON reading_recounts TO CURRENT_USER
 
 GRANT SELECT ON reading_counts, reading_top_counts, reading_days TO bookplate_app;
 
-REVOKE ALL ON FUNCTION is_counted_later, add_reading_days, count_reading_days, add_read_counts, count_reads, count_ratings,
-    recount_reading_days, recount_days_of_zone, recount_reading FROM PUBLIC;
+REVOKE ALL ON FUNCTION is_counted_later, add_reading_days, count_reading_days, add_read_count, add_read_counts, count_reads,
+    count_ratings, recount_reading_days, recount_days_of_zone, recount_reading FROM PUBLIC;

@@ -755,6 +755,75 @@ $$;
 
 -- MARK: Imports
 
+-- Returns whether a read of the library has all that a record of an import says about it.
+CREATE OR REPLACE FUNCTION has_all_of_read(
+    kept reads, outcome read_outcome, started text, finished text, format read_format, length_seconds int, note text
+) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT (kept.outcome <> 'READING' OR outcome = 'READING')
+        AND (kept.started_on IS NOT NULL OR started IS NULL)
+        AND (kept.finished_on IS NOT NULL OR finished IS NULL OR outcome = 'READING')
+        AND (kept.format IS NOT NULL OR format IS NULL)
+        AND (kept.length_seconds IS NOT NULL OR length_seconds IS NULL)
+        AND (kept.note IS NOT NULL OR note IS NULL)
+$$;
+
+-- Returns those reads of `given` (`import_reads`) that may bring something new, in the same order. When a file is imported again, the
+-- library has all reads of most books: the reads with their ids, or the only read of a book.
+CREATE OR REPLACE FUNCTION new_parts_of_reads(given jsonb) RETURNS jsonb
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+DECLARE
+    owner CONSTANT uuid := app_user_id();
+BEGIN
+    RETURN (
+        SELECT coalesce(jsonb_agg(k.read ORDER BY k.position), '[]')
+        FROM (
+            SELECT
+                g.read, g.position,
+                bool_and(
+                    CASE
+                        WHEN by_id.id IS NOT NULL THEN by_id.has_all
+                        ELSE g.number = 1 AND coalesce(by_book.has_all AND by_book.number = 1, false)
+                    END
+                ) OVER (PARTITION BY g."bookId") AS is_known
+            FROM (
+                SELECT i.*, o.read, o.position, count(*) OVER (PARTITION BY i."bookId") AS number
+                FROM jsonb_array_elements(given) WITH ORDINALITY AS o (read, position)
+                CROSS JOIN LATERAL jsonb_to_record(o.read) AS i (
+                    "bookId" uuid, id uuid, "startedOn" text, "finishedOn" text, outcome read_outcome, format read_format,
+                    "lengthSeconds" int, note text
+                )
+            ) g
+            LEFT JOIN LATERAL (
+                SELECT
+                    r.id,
+                    has_all_of_read(r, g.outcome, g."startedOn", g."finishedOn", g.format, g."lengthSeconds", g.note) AS has_all
+                FROM reads r
+                WHERE r.user_id = owner AND r.id = g.id
+                OFFSET 0
+            ) by_id ON true
+            LEFT JOIN LATERAL (
+                SELECT
+                    count(*) AS number,
+                    bool_and(
+                        r.outcome = g.outcome
+                        AND coalesce(r.started_on = g."startedOn", true)
+                        AND coalesce(r.finished_on = g."finishedOn", true)
+                        AND is_in_order(coalesce(r.started_on, g."startedOn"), coalesce(r.finished_on, g."finishedOn"))
+                        AND has_all_of_read(r, g.outcome, g."startedOn", g."finishedOn", g.format, g."lengthSeconds", g.note)
+                    ) AS has_all
+                FROM reads r
+                WHERE r.user_id = owner AND r.book_id = g."bookId" AND g.number = 1 AND by_id.id IS NULL
+            ) by_book ON true
+        ) k
+        WHERE NOT k.is_known
+    );
+END
+$$;
+
 -- Adds reads to books of the caller's library, and returns the ids of the books that got something new. `given` is an array of
 -- objects: {"bookId": "…", "id": "…", "startedOn": "2019-05", "finishedOn": "2019-06-01", "outcome": "FINISHED",
 -- "format": "PRINT", "lengthSeconds": 3600, "note": "…", "createdAt": "…", "updatedAt": "…"}. Only `bookId` and `outcome` are
@@ -783,7 +852,7 @@ DECLARE
 BEGIN
     FOR entry IN
         SELECT r.*
-        FROM jsonb_to_recordset(given) AS r (
+        FROM jsonb_to_recordset(new_parts_of_reads(given)) AS r (
             "bookId" uuid, id uuid, "startedOn" text, "finishedOn" text, outcome read_outcome, format read_format,
             "lengthSeconds" int, note text, "createdAt" timestamptz, "updatedAt" timestamptz
         )
@@ -903,7 +972,8 @@ $$;
 -- library already are left to that function.
 CREATE OR REPLACE FUNCTION import_first_reads(given jsonb) RETURNS uuid[]
 LANGUAGE plpgsql
-SET enable_seqscan = off
+-- Such a join reads all books of the reader.
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
     owner uuid := app_user_id();

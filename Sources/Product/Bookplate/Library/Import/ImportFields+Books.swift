@@ -33,6 +33,13 @@ extension ImportFields {
         short(plainText(ofHTML: raw(name)), name, max: ImportedBook.notesCharactersMax)
     }
 
+    /// Returns the warnings of several columns, each on lines of its own.
+    func contentNotes(_ names: String...) -> String? {
+        let texts = names.map { plainText(ofHTML: raw($0)) }.filter { !$0.isEmpty }
+        return short(
+            texts.joined(separator: "\n"), names[0], max: ImportedBook.contentNotesCharactersMax)
+    }
+
     func moods(_ name: String) -> [String] {
         let moods = names(name, max: BookCreation.labelCharactersMax)
         if moods.count > ImportedBook.moodsMax {

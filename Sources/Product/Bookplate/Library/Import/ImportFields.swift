@@ -152,7 +152,8 @@ final class ImportFields {
     // MARK: - Values
 
     /// Returns the first ISBN of some columns; nil if they have none. Texts that do not look like an ISBN are ignored: the ids of
-    /// electronic editions are in the same columns. A damaged ISBN is reported if there is no other one.
+    /// electronic editions are in the same columns. A damaged ISBN, or the barcode of another product, is reported if there is no
+    /// ISBN.
     ///
     /// A cell may have the form `="9780439023481"`, which keeps spreadsheets from turning the ISBN into a number, or `[9780439023481]`.
     func isbn(_ names: String...) -> ISBN? {
@@ -167,8 +168,10 @@ final class ImportFields {
                 case .failure(let problem):
                     let characters = digits.filter { $0 != "-" && $0 != " " }
                     let isNumber = characters.dropLast().allSatisfy { $0.isASCII && $0.isNumber }
-                    if isNumber, [10, 13].contains(characters.count), damaged == nil {
-                        damaged = (name, "“\(digits)”: \(problem.message). It was left out.")
+                    let isMeant =
+                        [10, 13].contains(characters.count) || problem == .ean8 || problem == .upc
+                    if isNumber, isMeant, damaged == nil {
+                        damaged = (name, "“\(digits)”: \(problem.message) It was left out.")
                     }
                 }
             }
@@ -285,7 +288,7 @@ final class ImportFields {
 
     // MARK: - Reviews
 
-    /// Adds the review to a book. Ratings with quarters of a star are rounded to half stars.
+    /// Adds the review to a book. Ratings are rounded to quarter stars.
     func addReview(
         text column: String, rating ratingColumn: String, to book: inout ImportedBook
     ) {
@@ -297,19 +300,19 @@ final class ImportFields {
             )
             text = ""
         }
-        let halfStars = halfStars(ratingColumn)
-        guard halfStars != nil || !text.isEmpty else { return }
-        book.review = ImportedReview(halfStars: halfStars, text: text.isEmpty ? nil : text)
+        let quarterStars = quarterStars(ratingColumn)
+        guard quarterStars != nil || !text.isEmpty else { return }
+        book.review = ImportedReview(quarterStars: quarterStars, text: text.isEmpty ? nil : text)
     }
 
-    private func halfStars(_ name: String) -> Int? {
+    private func quarterStars(_ name: String) -> Int? {
         let text = raw(name).trimmed.replacing(",", with: ".")
         if text.isEmpty { return nil }
         guard let stars = Double(text), (0...5).contains(stars) else {
             report(name, "“\(text.prefix(40))” is not between 0 and 5. It was left out.")
             return nil
         }
-        return stars > 0 ? max(1, Int((2 * stars).rounded())) : nil
+        return stars > 0 ? max(1, Int((4 * stars).rounded())) : nil
     }
 }
 

@@ -79,21 +79,21 @@ struct ImportLibrary: JobHandler {
     private func store(
         _ reading: FileReading, from start: Int, _ storedImport: StoredImport
     ) async throws(JobError) {
-        let booksWithCovers = reading.file.covers.map(\.book)
+        let canSearch = canSearch
         try await onThread(of: storedImport) { reading.skip(start) }
         var index = start
         while true {
             if Task.isCancelled { throw .retry("The server stopped.") }
-            let batch = try await onThread(of: storedImport) { reading.nextBatch() }
+            let batch = try await onThread(of: storedImport) {
+                reading.nextBatch(searchesCovers: canSearch)
+            }
             if batch.isEmpty { return }
             let storedCounts = try await storedImport.job.write { pipeline in
                 var parameters = Parameters.of(storedImport.importID)
                 parameters.append(int32: Int32(clamping: index))
                 parameters.append(jsonb: .list(batch))
                 let storedCount = pipeline.append(StoredImport.store, parameters)
-                if canSearch {
-                    pipeline.requestCovers(ofNewBooksOf: storedImport.user, except: booksWithCovers)
-                }
+                if canSearch { pipeline.enqueueCoverSearches(.background) }
                 return storedCount
             }
             index += batch.count
@@ -141,19 +141,23 @@ private final class FileReading: @unchecked Sendable {
     // Sendable because the job uses it in one computation at a time.
 
     /// The number of records stored in one transaction.
-    private static let batchMax = 100
+    private static let batchMax = 500
     /// A batch ends after the record with which it has this many reads.
-    private static let batchReadsMax = 1_000
+    private static let batchReadsMax = 2_000
+    /// A batch ends after the book with which its long texts have this many bytes.
+    private static let batchBytesMax = 2_000_000
 
     let file: ImportFile
     let survey: ImportFile.Survey
     private var records: ImportRecords
+    private let booksWithCovers: Set<UUID>
 
     /// - Throws: `.badUserInput` if no library can be read from the file.
     init(_ row: StoredImport.Row, _ format: ImportFormat) throws(BookplateError) {
         file = try ImportFile(row.content, format: format)
         survey = file.survey()
         records = file.records(dayOrder: survey.dayOrder)
+        booksWithCovers = Set(file.covers.map(\.book))
     }
 
     func skip(_ count: Int) {
@@ -161,14 +165,24 @@ private final class FileReading: @unchecked Sendable {
     }
 
     /// Returns the next records as JSON; none at the end.
-    func nextBatch() -> [Value] {
+    ///
+    /// - Parameter searchesCovers: Whether covers are searched for new books that have none in the archive.
+    func nextBatch(searchesCovers: Bool) -> [Value] {
         var batch: [Value] = []
         var readCount = 0
+        var byteCount = 0
         while batch.count < Self.batchMax, readCount < Self.batchReadsMax,
-            let record = records.next()
+            byteCount < Self.batchBytesMax, var record = records.next()
         {
+            if case .book(var book) = record.content {
+                readCount += book.reads.count
+                for text in [book.description, book.review?.text, book.privateNotes] {
+                    byteCount += text?.utf8.count ?? 0
+                }
+                book.wantsCover = searchesCovers && !booksWithCovers.contains(book.id)
+                record.content = .book(book)
+            }
             batch.append(record.json)
-            if case .book(let book) = record.content { readCount += book.reads.count }
         }
         return batch
     }
@@ -283,7 +297,7 @@ private struct StoredImport {
         """
         SELECT b.id
         FROM books b
-        WHERE b.user_id = $1 AND b.edition_id IS NULL AND ($2::uuid IS NULL OR b.id > $2)
+        WHERE b.user_id = $1 AND b.edition_id IS NULL AND \(PageRange.after("b.id"))
         ORDER BY b.id
         OFFSET \(linkedMax - 1) LIMIT 1
         """)
@@ -296,7 +310,7 @@ private struct StoredImport {
           FROM (
             SELECT b.id
             FROM books b
-            WHERE b.user_id = $1 AND b.edition_id IS NULL AND ($2::uuid IS NULL OR b.id > $2)
+            WHERE b.user_id = $1 AND b.edition_id IS NULL AND \(PageRange.after("b.id"))
             ORDER BY b.id
             LIMIT \(linkedMax)
           ) p

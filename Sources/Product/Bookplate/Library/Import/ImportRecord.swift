@@ -81,21 +81,28 @@ package struct ImportedBook: Equatable {
     package var finishedAt: Instant?
     var updatedAt: Instant?
     package var shelves: [String] = []
+    /// The positions on these shelves; empty if the file does not have them.
+    var shelfPositions: [String] = []
     var review: ImportedReview?
     /// How the edition is bound, or in which format it is, in the words of the source.
     var binding: String?
     /// The year of the first edition; negative before our era.
     var originalYear: Int32?
     var privateNotes: String?
+    var contentNotes: String?
     var moods: [String] = []
     var series: ImportedSeries?
     /// The readings, the oldest first.
     package var reads: [ImportedRead] = []
+    package var copies: [ImportedCopy] = []
     /// How often the book has been read to its end, including readings that are not in `reads`.
     var readCount = 0
+    /// The length of the audiobook. All reads of it get this length.
+    var lengthSeconds: Int32?
 
     static let bindingCharactersMax = 100
     static let notesCharactersMax = 100_000
+    static let contentNotesCharactersMax = 2_000
     static let moodsMax = 20
 
     /// Whether the id is that of a book of Bookplate, so that a book with another id is another book.
@@ -104,6 +111,8 @@ package struct ImportedBook: Equatable {
     var isArchived = false
     /// How a book of an archive is linked to its card.
     var linkedBy: String?
+    /// Whether a cover is searched if the book is new.
+    var wantsCover = false
 
     package var json: Value {
         var members: [Value.Member] = []
@@ -115,6 +124,7 @@ package struct ImportedBook: Equatable {
         if isIdentified { add("isIdentified", .boolean(true)) }
         if isArchived { add("isArchived", .boolean(true)) }
         add("linkedBy", linkedBy.map { .string($0) })
+        if wantsCover { add("wantsCover", .boolean(true)) }
         add("title", .string(title))
         add("subtitle", subtitle.map { .string($0) })
         add("authors", .list(authors.names.map { .string($0) }))
@@ -136,16 +146,21 @@ package struct ImportedBook: Equatable {
         add("finishedAt", finishedAt.map { .string($0.preciseText) })
         add("updatedAt", updatedAt.map { .string($0.preciseText) })
         add("shelves", .list(shelves.map { .string($0) }))
+        if !shelfPositions.isEmpty {
+            add("shelfPositions", .list(shelfPositions.map { .string($0) }))
+        }
         add("binding", binding.map { .string($0) })
         add("originalYear", originalYear.map { .int(Int($0)) })
         add("privateNotes", privateNotes.map { .string($0) })
+        add("contentNotes", contentNotes.map { .string($0) })
         add("moods", .list(moods.map { .string($0) }))
         add("seriesName", series.map { .string($0.name) })
         add("seriesPosition", series?.position.map { .string($0) })
         add("reads", .list(reads.map(\.json)))
+        if !copies.isEmpty { add("copies", .list(copies.map(\.json))) }
         if let review {
             add("reviewId", review.id.map { .string($0.description) })
-            add("halfStars", review.halfStars.map { .int($0) })
+            add("quarterStars", review.quarterStars.map { .int($0) })
             add("review", review.text.map { .string($0) })
             add("reviewedAt", review.createdAt.map { .string($0.preciseText) })
             add("reviewedOn", review.createdOn.map { .string($0) })
@@ -160,7 +175,7 @@ package struct ImportedBook: Equatable {
 struct ImportedReview: Equatable {
     var id: UUID?
     /// From 1 to 10.
-    var halfStars: Int?
+    var quarterStars: Int?
     var text: String?
     var hasSpoilers = false
     var createdAt: Instant?
@@ -175,12 +190,14 @@ struct ImportedShelf: Equatable {
     var name: String
     var description: String?
     var color: String?
+    var isUpNext = false
     var createdAt: Instant?
 
     package var json: Value {
         var members: [Value.Member] = [.init("name", .string(name))]
         if let description { members.append(.init("description", .string(description))) }
         if let color { members.append(.init("color", .string(color))) }
+        if isUpNext { members.append(.init("isUpNext", .boolean(true))) }
         if let id { members.append(.init("id", .string(id.description))) }
         if let createdAt { members.append(.init("createdAt", .string(createdAt.preciseText))) }
         return .object(members)
@@ -194,14 +211,30 @@ struct ImportedProfile: Equatable {
     var languages: [String] = []
     var timeZone: String?
     var readingGoals: [ImportedGoal] = []
+    var followedAuthors: [ImportedFollow] = []
 
     var json: Value {
         .object([
             .init("readingGoals", .list(readingGoals.map(\.json))),
+            .init("followedAuthors", .list(followedAuthors.map(\.json))),
             .init("timeZone", timeZone.map { .string($0) } ?? .null),
             .init("displayName", displayName.map { .string($0) } ?? .null),
             .init("preferredGenres", .list(preferredGenres.map { .string($0) })),
             .init("languages", .list(languages.map { .string($0) })),
+        ])
+    }
+}
+
+/// A followed person of a Bookplate library.
+struct ImportedFollow: Equatable {
+    var name: String
+    var followedAt: Instant?
+
+    /// The person as an element of the parameter of the SQL function `import_followed_authors`.
+    var json: Value {
+        .object([
+            .init("name", .string(name)),
+            .init("followedAt", followedAt.map { .string($0.preciseText) } ?? .null),
         ])
     }
 }

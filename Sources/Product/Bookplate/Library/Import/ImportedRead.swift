@@ -91,8 +91,7 @@ extension ImportedBook {
         let finishedCount = reads.count { $0.outcome == .finished }
         // Sources disagree on whether a reading that goes on, or was given up, counts.
         readCount = status == .read ? max(Int(count ?? 0), finishedCount, 1) : finishedCount
-        let format = binding.flatMap { ImportedRead.Format(binding: $0) }
-        for index in reads.indices { reads[index].format = reads[index].format ?? format }
+        setEdition()
         startedAt = reads.last?.startedOn?.start
         finishedAt = status == .read ? reads.last?.finishedOn?.start : nil
     }
@@ -102,7 +101,20 @@ extension ImportedBook {
         let missing =
             min(readCount, ImportedRead.countMax) - reads.count { $0.outcome == .finished }
         guard missing > 0 else { return }
-        let format = binding.flatMap { ImportedRead.Format(binding: $0) }
-        reads += Array(repeating: ImportedRead(outcome: .finished, format: format), count: missing)
+        reads += Array(repeating: ImportedRead(outcome: .finished), count: missing)
+        setEdition()
     }
+
+    /// Sets the format of reads that have none, and the length of those of an audiobook.
+    private mutating func setEdition() {
+        for index in reads.indices {
+            reads[index].format = reads[index].format ?? format
+            if reads[index].format == .audio {
+                reads[index].lengthSeconds = reads[index].lengthSeconds ?? lengthSeconds
+            }
+        }
+    }
+
+    /// The format of the edition by its binding.
+    var format: ImportedRead.Format? { binding.flatMap { ImportedRead.Format(binding: $0) } }
 }

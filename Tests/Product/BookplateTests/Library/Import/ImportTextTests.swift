@@ -50,7 +50,7 @@ import Testing
     func encodingIsRecognized(bytes: [UInt8]) throws {
         let book = try book(bytes)
         #expect(book.title == "Émile €" && book.authors.names == ["Jane “J” Doe"])
-        #expect(book.review?.halfStars == 8)
+        #expect(book.review?.quarterStars == 16)
         #expect(book.reads.map(\.finishedOn?.text) == ["2021-02-13"])
     }
 

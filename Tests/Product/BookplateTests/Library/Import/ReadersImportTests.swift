@@ -13,7 +13,7 @@ import Testing
         {"sub": "001.ada", "displayName": "Ada", "email": "ada@example.com", "createdAt": "2020-01-31T12:00:00Z", \
         "shelves": ["Favorites", "Empty"], "preferredGenres": ["Fantasy", "No such genre"], "languages": ["nb-NO", "?"], "timeZone": "Europe/Oslo", "books": [\
         {"title": "Dune", "authors": [{"name": "Frank Herbert"}], "isbn": "9780441013593", "status": "READ", "rating": 4.5, \
-        "review": "Spice.", "shelves": ["favorites"], "reads": [\
+        "review": "Spice.", "shelves": ["favorites"], "copies": [{"place": "Hall"}, {"loan": {"borrower": "Bo", "lentOn": "2020"}}], "reads": [\
         {"startedOn": "2019-05", "finishedOn": "2019-06-01", "outcome": "FINISHED"}, {"finishedOn": "2021", "outcome": "FINISHED"}]}, \
         {"title": "Emma", "author": "Jane Austen", "status": "READING", "rating": 9}]}
 
@@ -57,7 +57,7 @@ import Testing
                     readsCreated: 4, shelvesCreated: 2, failed: 2, leftOut: 2))
         #expect(
             problems == [
-                "1: books[1].rating: rating is not between 0.5 and 5. It was left out.",
+                "1: books[1].rating: rating is not between 0.25 and 5. It was left out.",
                 "4: `sub` is missing or too long.",
                 "5: JSON has an unexpected character at byte 1.",
                 "6: books[1]: The title is missing or too long. The book was left out.",
@@ -75,7 +75,7 @@ import Testing
                 == 1)
         #expect(
             try await app.database.count(
-                "SELECT count(*) FROM reviews WHERE half_stars = 9 AND text = 'Spice.'") == 1)
+                "SELECT count(*) FROM reviews WHERE quarter_stars = 18 AND text = 'Spice.'") == 1)
         #expect(
             try await app.database.count(
                 """
@@ -86,6 +86,9 @@ import Testing
             try await app.database.count(
                 "SELECT count(*) FROM reads WHERE started_on = '2019-05' AND finished_on = '2019-06-01'"
             ) == 1)
+        #expect(
+            try await app.database.count(
+                "SELECT count(*) FROM book_copies WHERE place = 'Hall' OR borrower = 'Bo'") == 2)
         // Each created object is logged once, in the order of the numbers.
         #expect(
             try await app.database.count(

@@ -87,7 +87,8 @@ package struct BookplateFile {
                         .prefix(User.preferredGenresMax)),
                 languages: ReaderLanguages.known(
                     members.texts("languages", max: BookCreation.labelCharactersMax)),
-                timeZone: members.text("timeZone", max: 100), readingGoals: members.goals))
+                timeZone: members.text("timeZone", max: 100), readingGoals: members.goals,
+                followedAuthors: members.followedAuthors))
     }
 
     private static func shelf(
@@ -101,6 +102,7 @@ package struct BookplateFile {
                 id: members.id("id"), name: name,
                 description: members.text("description", max: Shelf.descriptionCharactersMax),
                 color: members.optionalChoice("color", ImportedNote.colors),
+                isUpNext: members.member("isUpNext")?.boolean ?? false,
                 createdAt: members.instant("createdAt")))
     }
 
@@ -169,6 +171,9 @@ package struct BookplateFile {
         book.binding = members.text("binding", max: ImportedBook.bindingCharactersMax)
         book.originalYear = members.number("originalPublicationYear", -5000...9999)
             .map(Int32.init)
+        book.copies = members.copies
+        book.contentNotes = members.text(
+            "contentNotes", max: ImportedBook.contentNotesCharactersMax)
         book.privateNotes = members.text("privateNotes", max: ImportedBook.notesCharactersMax)
         book.moods = Array(
             members.texts("moods", max: BookCreation.labelCharactersMax)
@@ -182,11 +187,14 @@ package struct BookplateFile {
         book.finishedAt = members.instant("finishedAt")
         book.updatedAt = members.instant("updatedAt")
         book.shelves = members.texts("shelves", max: Shelf.nameCharactersMax)
+        let positions = members.shelfPositions
+        if positions.count == book.shelves.count { book.shelfPositions = positions }
         if book.shelves.count > BookCreation.shelvesMax {
             members.report(
                 "shelves", "The book is on too many shelves.",
                 effect: "Only the first \(BookCreation.shelvesMax) were kept.")
             book.shelves = Array(book.shelves.prefix(BookCreation.shelvesMax))
+            book.shelfPositions = Array(book.shelfPositions.prefix(BookCreation.shelvesMax))
         }
         book.review = members.review
         book.series = members.series

@@ -17,7 +17,7 @@ package final class BookplateMembers {
     }
 
     /// Returns a member; nil if it is absent or null.
-    private func member(_ name: String) -> Value? {
+    func member(_ name: String) -> Value? {
         value[name].flatMap { $0.isNull ? nil : $0 }
     }
 
@@ -121,26 +121,26 @@ package final class BookplateMembers {
     var review: ImportedReview? {
         guard let value = member("review"), value.string == nil else {
             let text = text("review", max: Review.textCharactersMax)
-            let halfStars = halfStars
-            guard halfStars != nil || text != nil else { return nil }
-            return ImportedReview(halfStars: halfStars, text: text)
+            let quarterStars = quarterStars
+            guard quarterStars != nil || text != nil else { return nil }
+            return ImportedReview(quarterStars: quarterStars, text: text)
         }
         let members = BookplateMembers(value)
         defer { problems += members.problems }
-        let halfStars = members.halfStars
+        let quarterStars = members.quarterStars
         let text = members.text("text", max: Review.textCharactersMax)
-        guard halfStars != nil || text != nil else {
+        guard quarterStars != nil || text != nil else {
             report("review", "The review has no rating and no text.")
             return nil
         }
         return ImportedReview(
-            id: members.id("id"), halfStars: halfStars, text: text,
+            id: members.id("id"), quarterStars: quarterStars, text: text,
             hasSpoilers: members.member("hasSpoilers")?.boolean ?? false,
             createdAt: members.instant("createdAt"), updatedAt: members.instant("updatedAt"))
     }
 
     /// The rating: `stars` or, in a file without it, the whole stars of `rating`.
-    private var halfStars: Int? {
+    private var quarterStars: Int? {
         let name = member("stars") == nil ? "rating" : "stars"
         let stars: Double
         switch member(name) {
@@ -149,11 +149,11 @@ package final class BookplateMembers {
         case .float(let number)?: stars = number
         default: stars = -1
         }
-        guard (0.5...5).contains(stars) else {
-            report(name, "\(name) is not between 0.5 and 5.")
+        guard (0.25...5).contains(stars) else {
+            report(name, "\(name) is not between 0.25 and 5.")
             return nil
         }
-        return Int((2 * stars).rounded())
+        return Int((4 * stars).rounded())
     }
 
     /// The first object of the list `series`, with a name and a position.
@@ -183,6 +183,16 @@ package final class BookplateMembers {
         }
     }
 
+    var followedAuthors: [ImportedFollow] {
+        (member("followedAuthors")?.list ?? []).prefix(FollowedAuthors.ofReaderMax).compactMap {
+            let members = BookplateMembers($0)
+            defer { problems += members.problems }
+            return members.text("name", max: FollowedAuthors.nameCharactersMax).map {
+                ImportedFollow(name: $0, followedAt: members.instant("followedAt"))
+            }
+        }
+    }
+
     /// Returns the reads of a list; nil if there is no such list.
     func reads(of name: String) -> [ImportedRead]? {
         guard let list = member(name)?.list else { return nil }
@@ -209,6 +219,54 @@ package final class BookplateMembers {
             read.createdAt = members.instant("createdAt")
             read.updatedAt = members.instant("updatedAt")
             return read
+        }
+    }
+
+    /// The list `shelfPositions`; empty if one of them cannot be used.
+    var shelfPositions: [String] {
+        let list = member("shelfPositions")?.list ?? []
+        let positions = list.compactMap(\.string).filter {
+            (1...200).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isASCIIDigit)
+        }
+        return positions.count == list.count ? positions : []
+    }
+
+    /// The list `copies`. A loan without a borrower or a first day is left out.
+    var copies: [ImportedCopy] {
+        let list = member("copies")?.list ?? []
+        if list.count > BookCopy.ofBookMax {
+            report(
+                "copies", "The book has too many copies.",
+                effect: "Only the first \(BookCopy.ofBookMax) were kept.")
+        }
+        return list.prefix(BookCopy.ofBookMax).map { value in
+            let members = BookplateMembers(value)
+            defer { problems += members.problems }
+            let loans = members.loans(of: "pastLoans", members.member("pastLoans")?.list ?? [])
+            return ImportedCopy(
+                id: members.id("id"),
+                format: members.text("format", max: BookCopy.formatCharactersMax),
+                place: members.text("place", max: BookCopy.placeCharactersMax),
+                note: members.text("note", max: BookCopy.noteCharactersMax),
+                loan: members.loans(of: "loan", members.member("loan").map { [$0] } ?? []).first,
+                pastLoans: loans, createdAt: members.instant("createdAt"),
+                updatedAt: members.instant("updatedAt"))
+        }
+    }
+
+    private func loans(of name: String, _ list: [Value]) -> [ImportedCopy.Loan] {
+        list.prefix(BookCopy.pastLoansMax).compactMap { value in
+            let members = BookplateMembers(value)
+            defer { problems += members.problems }
+            guard let borrower = members.text("borrower", max: BookCopy.borrowerCharactersMax),
+                let lentOn = members.date("lentOn")
+            else {
+                report(name, "A loan has no borrower or no first day.")
+                return nil
+            }
+            return ImportedCopy.Loan(
+                id: members.id("id") ?? .version7(), borrower: borrower, lentOn: lentOn,
+                dueOn: members.date("dueOn"), returnedOn: members.date("returnedOn"))
         }
     }
 

@@ -30,7 +30,7 @@ enum GoodreadsRecord: TableFormat {
         } else if !key.isEmpty, key.utf8.allSatisfy({ $0.isASCIIDigit }) {
             book.goodreadsID = key
         }
-        book.separateSeries()
+        book.separateSeries(fields)
         book.isbn = fields.isbn("ISBN13", "ISBN")
         book.publisher = fields.text("Publisher", max: BookFacts.publisherCharactersMax)
         book.publishedDate = fields.year("Year Published").map { String($0) }
@@ -38,6 +38,7 @@ enum GoodreadsRecord: TableFormat {
         book.pageCount = fields.count("Number of Pages")
         book.binding = fields.text("Binding", max: ImportedBook.bindingCharactersMax)
         book.privateNotes = fields.notes("Private Notes")
+        book.setCopies(count: fields.count("Owned Copies"))
         fields.setAdded("Date Added", of: &book)
         let read = fields.pastDate(fields.raw("Date Read"), of: "Date Read")
         setStatus(of: &book, fields, isRead: read != nil)

@@ -20,8 +20,10 @@ enum HardcoverRecord: TableFormat {
                 return BookAuthors(
                     names.filter { $0.role == .author } + names.filter { $0.role != .author })
             }, key: fields.raw("Hardcover Book ID").trimmed, of: "hardcover")
-        book.series = ImportedSeries(numbered: fields.raw("Series"))
-        if book.series == nil,
+        let series = ImportedSeries.numbered(fields.raw("Series"))
+        book.series = series.first
+        fields.report("Series", leftOut: series.dropFirst())
+        if series.isEmpty,
             let name = fields.text("Series", max: ImportedSeries.nameCharactersMax)
         {
             book.series = ImportedSeries(name: name, position: nil)
@@ -42,7 +44,9 @@ enum HardcoverRecord: TableFormat {
             )
         }
         book.moods = fields.moods("Moods")
+        book.setCopies(count: fields.flag("Owned") ? 1 : 0)
         book.privateNotes = fields.notes("Private Notes")
+        book.contentNotes = fields.contentNotes("Content Warnings")
         fields.setAdded("Date Added", of: &book)
         setStatus(of: &book, fields)
         // A list in which the book has a number is written as `To discuss (#19)`.
@@ -73,11 +77,17 @@ enum HardcoverRecord: TableFormat {
             book.status = read?.finishedOn == nil ? .wantToRead : .read
         }
         book.reads = read.map { [$0] } ?? []
+        let length = "Duration in Seconds"
+        book.lengthSeconds = fields.count(length)
         book.finishReads()
-        if let seconds = fields.count("Duration in Seconds") {
-            for index in book.reads.indices where book.reads[index].format == .audio {
-                book.reads[index].lengthSeconds = seconds
-            }
+        // A read book without dates gets its reads later.
+        if let seconds = book.lengthSeconds,
+            book.format != .audio || book.reads.isEmpty && book.readCount == 0
+        {
+            fields.report(
+                length,
+                "“\(seconds)” is the length of a read of an audiobook, which the record does not have. It was left out."
+            )
         }
     }
 

@@ -13,7 +13,7 @@ enum LibraryThingFile {
         "secondaryauthor": "Secondary Author", "secondaryauthorroles": "Secondary Author Roles",
         "originalisbn": "ISBN", "isbn": "ISBNs", "sortcharacter": "Sort Character",
         "summary": "Summary", "collections": "Collections", "tags": "Tags", "language": "Languages",
-        "format": "Media",
+        "format": "Media", "copies": "Copies",
     ]
 
     /// Whether an object is a book of such a file.

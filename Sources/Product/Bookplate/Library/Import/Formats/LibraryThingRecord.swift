@@ -21,7 +21,7 @@ enum LibraryThingRecord: TableFormat {
             authors: "Primary Author",
             as: { BookAuthors(names($0, role) + others) }, key: fields.raw("Book Id").trimmed,
             of: "librarything")
-        book.separateSeries()
+        book.separateSeries(fields)
         book.isbn = fields.isbn("ISBN", "ISBNs")
         let publication = fields.raw("Publication")
         let publisher = publication[
@@ -37,6 +37,12 @@ enum LibraryThingRecord: TableFormat {
             comments.joined(separator: "\n\n"), "Private Comment",
             max: ImportedBook.notesCharactersMax)
         fields.setAdded("Entry Date", of: &book)
+        // Books of other collections, such as the wishlist, have a number of copies, too.
+        let collections = fields.names("Collections", max: Shelf.nameCharactersMax)
+        let copies = fields.count("Copies")
+        if collections.contains(where: { $0.lowercased() == "your library" }) {
+            book.setCopies(count: copies)
+        }
         fields.addReview(text: "Review", rating: "Rating", to: &book)
         book.reads = reads(fields)
         setStatus(of: &book, fields)

@@ -21,10 +21,13 @@ enum StoryGraphRecord: TableFormat {
                 }
                 return BookAuthors(Contributor.list(text) + others)
             }, key: fields.raw("ISBN/UID").trimmed, of: "storygraph")
-        book.separateSeries()
+        book.separateSeries(fields)
         book.isbn = fields.isbn("ISBN/UID")
         book.binding = fields.text("Format", max: ImportedBook.bindingCharactersMax)
         book.moods = fields.moods("Moods")
+        book.contentNotes = fields.contentNotes(
+            "Content Warnings", "Content Warning Description")
+        book.setCopies(count: fields.flag("Owned?") ? 1 : 0)
         fields.setAdded("Date Added", of: &book)
         book.reads = reads(fields)
         let status = fields.raw("Read Status").trimmed.lowercased()

@@ -44,10 +44,26 @@ extension ImportFormat {
 
 extension ImportedBook {
     /// Moves the series out of a title such as `The Hunger Games (The Hunger Games, #1)`.
-    mutating func separateSeries() {
-        guard let (rest, series) = ImportedSeries.separate(title) else { return }
+    ///
+    /// - Parameter fields: Gets a report of further series.
+    mutating func separateSeries(_ fields: ImportFields) {
+        guard let (rest, series, others) = ImportedSeries.separate(title) else { return }
         title = rest
         self.series = self.series ?? series
+        fields.report("Title", leftOut: others)
+    }
+}
+
+extension ImportFields {
+    /// Reports further series of a book.
+    func report(_ field: String, leftOut series: some Collection<ImportedSeries>) {
+        guard !series.isEmpty else { return }
+        let names = series.map { series in
+            series.position.map { "\(series.name), #\($0)" } ?? series.name
+        }
+        report(
+            field,
+            "A book has one series: “\(names.joined(separator: "; ").prefix(200))” was left out.")
     }
 }
 
