@@ -42,6 +42,8 @@ package struct FeedItem: Sendable, Equatable {
     /// The sum of the weights of the links from the books of the reader's signals to this one. A link's weight is
     /// multiplied by that of the signal and by `FeedRanking.recencyBoost`.
     package var affinity: Float
+    /// An addition to the score, such as that for a followed author. It says nothing about other readers.
+    package var bonus: Float = 0
     /// The number of its readers divided by that of the most popular book.
     package var popularity: Float
     package var traits: BookTraits
@@ -54,12 +56,11 @@ package struct FeedItem: Sendable, Equatable {
 }
 
 extension [ReaderSignal] {
-    /// The number of liked books, and how many have each first genre.
-    var likes: (count: Int, byGenre: [Int16: Int]) {
-        let liked = filter { $0.weight > 0 }
-        return (
-            liked.count, Dictionary(liked.map { ($0.traits.firstGenre, 1) }, uniquingKeysWith: +)
-        )
+    /// Returns the share of the liked books that have a key, for each key.
+    func shareOfLikes<Key: Hashable>(by key: (BookTraits) -> Key) -> [Key: Float] {
+        let likes = filter { $0.weight > 0 }
+        return Dictionary(grouping: likes) { key($0.traits) }
+            .mapValues { Float($0.count) / Float(likes.count) }
     }
 }
 

@@ -7,7 +7,8 @@
 ///
 /// Four rules come before scores. If no remaining card satisfies all, the first ones are more important:
 ///
-/// 1. Of 20 consecutive cards, at most three belong to one series, and at most four are by one author.
+/// 1. Of 20 consecutive cards, at most three belong to one series, and at most four are by one author. If all likes have the same series or
+///    author, the limit is two more, and one more for half of the likes.
 /// 2. Neighbours have different authors and different series.
 /// 3. At least every second card has a preferred genre among its first three, beginning with the first.
 /// 4. If at least half of the reader's likes, and at least three, have the same first genre, at least every third card has that genre
@@ -24,49 +25,48 @@ struct CardOrder {
     /// The maximum number of books of a series, and of an author, among `FeedRanking.spread` consecutive cards.
     private static let limits = (series: 3, author: 4)
 
-    private let rules: FeedRanking.Rules
+    private let omitted: Set<FeedRanking.Rule>
     private let books: [BookTraits]
-    private let isPreferred: [Bool]
-    private let hasPreferred: Bool
-    /// The genre of the fourth rule; nil if the reader has none.
-    private let favorite: Int16?
     private let series: SeriesOrder
     /// The price of a genre that none of the reader's likes has.
     private let genrePrice: Float
-    /// The share of each first genre in the reader's likes.
-    private let genreShares: [Int16: Float]
+    /// The shares of first genres, series, and authors in the reader's likes.
+    private let shares: (genre: [Int16: Float], series: [Int32: Float], author: [Int32: Float])
+    /// The genres of the third and of the fourth rule: of each `period` consecutive cards, one has such a genre. `missing` is the number of
+    /// the last cards without one.
+    private var quotas: [(genres: Set<Int16>, period: Int, missing: Int)]
     /// The last cards, newest first, at most `spread - 1`.
     private var recent: [BookTraits]
     private var lastVolumes = LastVolumes()
-    private var isLastPreferred: Bool
-    /// The number of the last cards that do not have the favorite genre.
-    private var cardsSinceFavorite = 0
 
     /// - Parameter genrePrice: The price of a genre that none of the reader's likes has.
     init(
         _ books: [BookTraits], signals: [ReaderSignal], preferred: Set<Int16>, genrePrice: Float,
-        rules: FeedRanking.Rules, after recent: [BookTraits]
+        without omitted: Set<FeedRanking.Rule>, after recent: [BookTraits]
     ) {
-        self.rules = rules
+        self.omitted = omitted
         self.books = books
-        self.genrePrice = rules.contains(.genres) ? genrePrice : 0
-        isPreferred = books.map { $0.hasLeadingGenre(in: preferred) }
-        hasPreferred = !preferred.isEmpty
+        self.genrePrice = omitted.contains(.genres) ? 0 : genrePrice
         series = SeriesOrder(books, signals)
-        let likes = signals.likes
-        genreShares = likes.byGenre.mapValues { Float($0) / Float(likes.count) }
-        let most = likes.byGenre.max { ($0.value, $1.key) < ($1.value, $0.key) }
-        favorite = most.flatMap { genre, count in
-            genre != 0 && likes.count >= 3 && 2 * count >= likes.count ? genre : nil
-        }
-        self.recent = recent.suffix(FeedRanking.spread - 1).reversed()
-        isLastPreferred = recent.last?.hasLeadingGenre(in: preferred) ?? false
-        cardsSinceFavorite = self.recent.prefix { !isFavorite($0) }.count
+        shares = (
+            signals.shareOfLikes(by: \.firstGenre), signals.shareOfLikes(by: \.series),
+            signals.shareOfLikes(by: \.author)
+        )
+        let recent = Array(recent.suffix(FeedRanking.spread - 1).reversed())
+        self.recent = recent
+        let least = max(0.5, 3 / Float(signals.count { $0.weight > 0 }))
+        let favorite = shares.genre.filter { $0.key != 0 && $0.value >= least }.keys.min()
+        quotas = [(preferred, 2, 1), (favorite.map { [$0] } ?? [], 3, 0)]
+            .filter { !$0.0.isEmpty }
+            .map { genres, period, start in
+                let missing = recent.prefix { !$0.hasLeadingGenre(in: genres) }.count
+                return (genres, period, recent.isEmpty ? start : missing)
+            }
     }
 
     /// Returns the indices of at most `count` books.
     mutating func select(_ scores: [Float], count: Int) -> [Int] {
-        let scores = series.raised(scores)
+        let scores = series.averaged(scores)
         var rest = scores.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }
         var chosen: [Int] = []
         var isChosen = [Bool](repeating: false, count: books.count)
@@ -75,8 +75,10 @@ struct CardOrder {
             chosen.append(index)
             isChosen[index] = true
             lastVolumes.append(books[index])
-            isLastPreferred = isPreferred[index]
-            cardsSinceFavorite = isFavorite(books[index]) ? 0 : cardsSinceFavorite + 1
+            for quota in quotas.indices {
+                let has = books[index].hasLeadingGenre(in: quotas[quota].genres)
+                quotas[quota].missing = has ? 0 : quotas[quota].missing + 1
+            }
             recent.insert(books[index], at: 0)
             if recent.count == FeedRanking.spread { recent.removeLast() }
         }
@@ -108,24 +110,24 @@ struct CardOrder {
     private func rulesBroken(by index: Int) -> Int {
         let book = books[index]
         var broken = 0
-        if rules.contains(.limits),
-            recent.count(where: { $0.hasSeries(of: book) }) >= Self.limits.series
-                || recent.count(where: { $0.hasAuthor(of: book) }) >= Self.limits.author
+        if !omitted.contains(.limits),
+            recent.count(where: { $0.hasSeries(of: book) })
+                >= Self.limits.series + Int(2 * (shares.series[book.series] ?? 0))
+                || recent.count(where: { $0.hasAuthor(of: book) })
+                    >= Self.limits.author + Int(2 * (shares.author[book.author] ?? 0))
         {
             broken += 8
         }
-        if rules.contains(.neighbours), let last = recent.first,
+        if !omitted.contains(.neighbours), let last = recent.first,
             last.hasAuthor(of: book) || last.hasSeries(of: book)
         {
             broken += 4
         }
-        if hasPreferred && !isPreferred[index] && !isLastPreferred { broken += 2 }
-        if cardsSinceFavorite >= 2 && !isFavorite(book) { broken += 1 }
+        for quota in quotas
+        where quota.missing >= quota.period - 1 && !book.hasLeadingGenre(in: quota.genres) {
+            broken += quota.period == 2 ? 2 : 1
+        }
         return broken
-    }
-
-    private func isFavorite(_ book: BookTraits) -> Bool {
-        favorite.map { book.genres.prefix(3).contains($0) } ?? true
     }
 
     private func price(of book: BookTraits) -> Float {
@@ -134,6 +136,6 @@ struct CardOrder {
         where other.firstGenre == book.firstGenre {
             sum += 1 / Float(offset + 1)
         }
-        return sum * genrePrice * (1 - (genreShares[book.firstGenre] ?? 0))
+        return sum * genrePrice * (1 - (shares.genre[book.firstGenre] ?? 0))
     }
 }

@@ -2,36 +2,27 @@ import Glibc
 
 /// Ranks a reader's feed: scores the candidates, then orders them by score, with prices and rules for variety (`CardOrder`).
 ///
-/// **Score.** The score of a book is `affinity + 0.06 * origin + w * prior`. The affinity is what other readers' signals say,
+/// **Score.** The score of a book is `affinity + o * origin + w * prior`. The affinity is what other readers' signals say,
 /// `origin` is what the reader's signals say about the author and the series (`Taste`), and the prior is what is known
 /// without other readers.
 ///
+/// - `o = 0.06 * (1 + 1 / likes)`, because after one like its author says more than other readers do.
 /// - `w = 0.02 + 0.25 * f`, where `f = 2^(-signals / 12)` and `signals` is the number of positive signals. The affinity grows
 ///   with each signal, and the prior fades. It never fades completely, so that a new installation, where all affinities are
 ///   0, shows more than books of liked authors.
 /// - The prior of a book is `popularity * e^(c * genres)`, three times that in a preferred genre. `genres` is the similarity
 ///   of its genres to those of the reader's books, from -1 to 1 (`Taste`). All priors are then multiplied by the same factor,
 ///   so that their sum is that of the popularities. Without signals and preferred genres, the prior is the popularity.
-/// - `c = 10 * (0.9 + concentration) * 0.1 / (0.1 + evidence * (1 + 2 / likes))`. `concentration` is how much the reader's likes are of
-///   one genre (`Taste`): a reader who likes only books of science gets them, although novels are many times as popular. `evidence` is
-///   the mean of the ten highest affinities. Genres count fully as long as there are no links from the reader's books, and
-///   by half when the evidence is 0.1. After a like or two, they count less beside links, because one book says little about genres.
+/// - `c = 10 * knowledge * (0.9 + concentration) * 0.1 / (0.1 + evidence)`. `knowledge` rises from 0 to 1 with the signals, because a
+///   like or two say little about genres (`Taste`). `concentration` is how much the reader's likes are of one genre: a reader who likes
+///   only books of science gets them, although novels are many times as popular. `evidence` is the mean of the ten highest affinities.
+///   Genres count fully as long as there are no links from the reader's books, and by half when the evidence is 0.1.
 ///
 /// docs/benchmarks.md describes the measurements from which the constants were chosen.
 package enum FeedRanking {
-    /// The parts of the order (`CardOrder`) that measurements can leave out.
-    package struct Rules: OptionSet, Sendable {
-        package let rawValue: Int
-
-        package init(rawValue: Int) { self.rawValue = rawValue }
-
-        /// The prices of genres.
-        package static let genres = Rules(rawValue: 1)
-        /// The limits for series and authors.
-        package static let limits = Rules(rawValue: 2)
-        package static let neighbours = Rules(rawValue: 4)
-        package static let all: Rules = [.genres, .limits, .neighbours]
-    }
+    /// The parts of the order (`CardOrder`) that measurements can leave out: the prices of genres, the limits for series and authors, and the
+    /// rule on neighbours.
+    package enum Rule: String { case genres, limits, neighbours }
 
     /// The weight of what the reader's signals say about an author and a series.
     private static let originWeight: Float = 0.06
@@ -39,8 +30,8 @@ package enum FeedRanking {
     private static let priorWeight: (least: Float, new: Float) = (0.02, 0.25)
     /// The number of signals after which the addition to the weight of the prior has halved.
     private static let priorHalfLife: Float = 12
-    /// The exponent of the factor for a book that has exactly the genres that the reader likes, before it is multiplied with their
-    /// concentration.
+    /// The exponent of the factor for a book that has exactly the genres that the reader likes, before it is multiplied by the knowledge and
+    /// the concentration.
     private static let genresWeight: Float = 10
     /// The evidence at which the weight of genres has halved.
     private static let evidenceHalf: Float = 0.1
@@ -64,38 +55,32 @@ package enum FeedRanking {
     /// - Returns: Indices of `items`.
     package static func rank(
         _ items: [FeedItem], signals: [ReaderSignal], preferred: [Int16], count: Int,
-        after recent: [BookTraits], rules: Rules = .all
+        after recent: [BookTraits], without omitted: Set<Rule> = []
     ) -> [Int] {
         let preferred = Set(preferred)
         let books = items.map(\.traits)
         let signalCount = signals.count { $0.weight > 0 }
         let taste = Taste(signals, catalog: books)
+        let originWeight = originWeight * (1 + 1 / Float(max(1, signalCount)))
         let weight = priorWeight.least + priorWeight.new * fade(signalCount)
-        let scores = zip(items, priors(of: items, taste, preferred, likes: signalCount)).map {
+        let scores = zip(items, priors(of: items, taste, preferred)).map {
             item, prior in
-            item.affinity + originWeight * taste.opinionOfOrigin(of: item.traits) + weight * prior
+            item.affinity + item.bonus + originWeight * taste.opinionOfOrigin(of: item.traits)
+                + weight * prior
         }
         var order = CardOrder(
             books, signals: signals, preferred: preferred,
             // 0.1 for a new reader, because nothing supports more variety, and rises to 0.8.
-            genrePrice: 0.1 + 0.7 * (1 - fade(signalCount)), rules: rules, after: recent)
+            genrePrice: 0.1 + 0.7 * (1 - fade(signalCount)), without: omitted, after: recent)
         return order.select(scores, count: count)
     }
 
-    /// Selects the cards for readers without any signals or preferred genres, by popularity.
-    ///
-    /// - Parameter items: The candidates. Of equally popular ones, the first comes first.
-    /// - Returns: At most `count` indices of `items`.
-    package static func coldStartDeck(_ items: [FeedItem], count: Int) -> [Int] {
-        rank(items, signals: [], preferred: [], count: count, after: [])
-    }
-
     private static func priors(
-        of items: [FeedItem], _ taste: Taste, _ preferred: Set<Int16>, likes: Int
+        of items: [FeedItem], _ taste: Taste, _ preferred: Set<Int16>
     ) -> [Float] {
         let genresWeight =
-            genresWeight * (0.9 + taste.concentration) * evidenceHalf
-            / (evidenceHalf + evidence(items) * (1 + 2 / Float(max(1, likes))))
+            genresWeight * taste.knowledge * (0.9 + taste.concentration) * evidenceHalf
+            / (evidenceHalf + evidence(items))
         let priors = items.map { item in
             item.popularity * exp(genresWeight * taste.similarityOfGenres(of: item.traits))
                 * (item.traits.hasLeadingGenre(in: preferred) ? preferredFactor : 1)

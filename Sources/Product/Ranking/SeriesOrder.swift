@@ -7,6 +7,8 @@
 struct SeriesOrder {
     /// The volume that must come before each book.
     private var predecessors: [Int?]
+    /// The numbered volumes of each series in their order. Each one waits for the one before.
+    private var chains: [[Int]] = []
 
     init(_ books: [BookTraits], _ signals: [ReaderSignal]) {
         var passed: [Int32: Float] = [:]
@@ -28,34 +30,44 @@ struct SeriesOrder {
         }
     }
 
+    private mutating func chain(_ volumes: [(position: Float, index: Int)], _ books: [BookTraits]) {
+        var chain: [(position: Float, index: Int)] = []
+        for volume in volumes.sorted(by: <) {
+            // Volumes with the same number do not wait for each other. The following ones wait for the first of them.
+            let earlier = chain.last { $0.position < volume.position }
+            predecessors[volume.index] = earlier?.index
+            if books[volume.index].volume != nil, earlier?.index == chain.last?.index {
+                chain.append(volume)
+            }
+        }
+        chains.append(chain.map(\.index))
+    }
+
     /// Returns the volume that must come before a book, if any. That volume may have a predecessor, too.
     func predecessor(of book: Int) -> Int? { predecessors[book] }
 
-    /// Returns the scores with that of each volume raised to the highest score of those that wait for it. Otherwise a
-    /// volume with a low score would hold back the ones that many readers like.
-    func raised(_ scores: [Float]) -> [Float] {
-        var raised = scores
-        for var index in scores.indices {
-            let score = scores[index]
-            while let earlier = predecessors[index], raised[earlier] < score {
-                raised[earlier] = score
-                index = earlier
+    /// Returns the scores, where the first volumes of a series have their mean score if that is higher than that of the first one alone, and
+    /// the same for the following ones. Otherwise a volume with a low score would hold back the ones that many readers like. A volume with
+    /// a high score does not make all before it as good, because it comes after them.
+    ///
+    /// **Example.** The scores 2, 4, 1, and 3 become 3, 3, 2, and 2.
+    func averaged(_ scores: [Float]) -> [Float] {
+        var averaged = scores
+        for chain in chains {
+            var rest = chain[...]
+            while let first = rest.first {
+                var best = (mean: scores[first], count: 1)
+                var sum: Float = 0
+                for (offset, index) in rest.enumerated() {
+                    sum += scores[index]
+                    let mean = sum / Float(offset + 1)
+                    if mean > best.mean { best = (mean, offset + 1) }
+                }
+                for index in rest.prefix(best.count) { averaged[index] = best.mean }
+                rest = rest.dropFirst(best.count)
             }
         }
-        return raised
-    }
-
-    private mutating func chain(_ volumes: [(position: Float, index: Int)], _ books: [BookTraits]) {
-        // Volumes with the same number do not wait for each other. The following ones wait for the first in `volumes`.
-        var last: (position: Float, index: Int)?
-        var before: (position: Float, index: Int)?
-        for volume in volumes.sorted(by: { ($0.position, $0.index) < ($1.position, $1.index) }) {
-            if let last, last.position < volume.position { before = last }
-            predecessors[volume.index] = before?.index
-            if books[volume.index].volume != nil, volume.position > last?.position ?? 0 {
-                last = volume
-            }
-        }
+        return averaged
     }
 }
 

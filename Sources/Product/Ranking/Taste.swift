@@ -23,11 +23,16 @@ struct Taste {
     private var genres: [Float]
     private var authors: [Int32: Float] = [:]
     private var series: [Int32: Float] = [:]
-    /// The share of the most frequent first genre in the reader's likes, as if there were two more likes of other genres.
-    private(set) var concentration: Float = 0
+    /// How much is known of the reader, from 0 to 1: `s / (s + 2)` if `s` is the sum of the absolute weights of the signals.
+    let knowledge: Float
+    /// The share of the most frequent first genre in the reader's likes, multiplied by `knowledge`.
+    let concentration: Float
 
     /// - Parameter catalog: The books from which the rarity of genres is computed.
     init(_ signals: [ReaderSignal], catalog: [BookTraits]) {
+        let sum = signals.reduce(0) { $0 + abs($1.weight) }
+        knowledge = sum / (sum + 2)
+        concentration = (signals.shareOfLikes(by: \.firstGenre).values.max() ?? 0) * knowledge
         vectors = GenreVectors(catalog)
         genres = [Float](repeating: 0, count: vectors.genresEnd)
         var total = Self.genreShrinkage
@@ -42,8 +47,6 @@ struct Taste {
             series[signal.traits.series, default: 0] += weight
         }
         for genre in genres.indices { genres[genre] /= total }
-        let likes = signals.likes
-        concentration = Float(likes.byGenre.values.max() ?? 0) / Float(likes.count + 2)
         authors[0] = nil
         series[0] = nil
     }

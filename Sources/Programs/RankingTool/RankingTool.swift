@@ -36,7 +36,7 @@ enum RankingTool {
         var items: [FeedItem] = []
         var signals: [Signals.Signal] = []
         var preferred: [Int16] = []
-        var rules = FeedRanking.Rules.all
+        var omitted: Set<FeedRanking.Rule> = []
         var links: [[SimilarItems.Link]]?
         func learnedLinks() -> [[SimilarItems.Link]] {
             if let links { return links }
@@ -66,19 +66,15 @@ enum RankingTool {
                     return genre
                 }
             case "omit":
-                rules = .all
-                for word in words.dropFirst() {
-                    switch word {
-                    case "genres": rules.remove(.genres)
-                    case "limits": rules.remove(.limits)
-                    case "neighbours": rules.remove(.neighbours)
-                    default: stop(line)
-                    }
+                let rules = words.dropFirst().map { word in
+                    guard let rule = FeedRanking.Rule(rawValue: String(word)) else { stop(line) }
+                    return rule
                 }
+                omitted = Set(rules)
             case "query":
                 guard words.count > 1, let count = Int(words[1]) else { stop(line) }
                 put(
-                    ranking(words[2...], preferred, rules, count, items, learnedLinks()) + "\n",
+                    ranking(words[2...], preferred, omitted, count, items, learnedLinks()) + "\n",
                     STDOUT_FILENO)
             case "links":
                 for link in learnedLinks().joined() {
@@ -105,7 +101,7 @@ enum RankingTool {
     }
 
     private static func ranking(
-        _ opinions: ArraySlice<Substring>, _ preferred: [Int16], _ rules: FeedRanking.Rules,
+        _ opinions: ArraySlice<Substring>, _ preferred: [Int16], _ omitted: Set<FeedRanking.Rule>,
         _ count: Int, _ items: [FeedItem], _ links: [[SimilarItems.Link]]
     ) -> String {
         var affinities: [Int32: Float] = [:]
@@ -136,7 +132,7 @@ enum RankingTool {
         }
         let ranked = FeedRanking.rank(
             candidates, signals: signals, preferred: preferred, count: count, after: [],
-            rules: rules)
+            without: omitted)
         return ranked.map { String(numbers[$0]) }.joined(separator: " ")
     }
 

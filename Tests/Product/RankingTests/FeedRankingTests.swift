@@ -104,6 +104,17 @@ private func likes(_ count: Int) -> [ReaderSignal] {
         #expect(Self.share(of: 7, in: order) >= 6, "\(order)")
     }
 
+    /// One book says little about genres, so that the first like displaces few popular books.
+    @Test func genresCountMoreWithEachLike() {
+        let shares = [0, 1, 3, 8].map { likes in
+            let signals = (0..<likes).map {
+                ReaderSignal(weight: 1, newer: Float($0), traits: book(7, Int16(20 + $0)))
+            }
+            return Self.share(of: 7, in: rank(Self.catalog, signals, count: 30))
+        }
+        #expect(shares == shares.sorted() && shares[1] < shares[3], "\(shares)")
+    }
+
     @Test func dislikesOfOneGenreMakeItRecede() {
         let signals = (0..<5).map { _ in ReaderSignal(weight: -0.3, newer: 0, traits: book(7)) }
         let after = rank(Self.catalog, signals, count: 20)
@@ -148,7 +159,7 @@ private func likes(_ count: Int) -> [ReaderSignal] {
     @Test func unknownPreferredGenresAreIgnored() {
         let order = FeedRanking.rank(
             Self.catalog, signals: [], preferred: [99], count: 20, after: [])
-        #expect(order == FeedRanking.coldStartDeck(Self.catalog, count: 20))
+        #expect(order == rank(Self.catalog, [], count: 20))
     }
 }
 
@@ -224,7 +235,7 @@ private func likes(_ count: Int) -> [ReaderSignal] {
 
     /// Also checks that the order continues from one deck to the next.
     @Test func neighboursDifferInAuthorAndSeries() {
-        let first = FeedRanking.coldStartDeck(Self.popular, count: 15)
+        let first = rank(Self.popular, [], count: 15)
         let rest = Self.popular.indices.filter { !first.contains($0) }
         let second = FeedRanking.rank(
             rest.map { Self.popular[$0] }, signals: [], preferred: [], count: 30,
@@ -270,15 +281,37 @@ private func likes(_ count: Int) -> [ReaderSignal] {
         #expect(order.prefix(20).count { $0.series == 1 } == 3)
     }
 
+    /// A series that has all of the reader's likes may have five cards, and four if it has half of them.
+    @Test(arguments: [(1, 0, 5), (1, 1, 4), (2, 1, 4), (1, 2, 3)])
+    func likedSeriesHaveMoreCards(likes: Int, others: Int, expected: Int) {
+        let items = (0..<120).map { (number: Int) in
+            item(
+                Float(120 - number), 0,
+                book(
+                    Int16(number % 7), author: number % 2 == 0 ? 1 : Int32(10 + number),
+                    series: number % 2 == 0 ? 1 : 0))
+        }
+        let signals = (0..<likes + others).map { number in
+            ReaderSignal(
+                weight: 1, newer: Float(number),
+                traits: number < likes ? book(9, author: 1, series: 1) : book(8))
+        }
+        let order = rank(items, signals, count: 40).map { items[$0].traits }
+        for start in 0...20 {
+            #expect(order[start..<start + 20].count { $0.series == 1 } <= expected)
+        }
+        #expect(order.prefix(20).count { $0.series == 1 } == expected)
+    }
+
     @Test func rulesAreBrokenOnlyIfNothingElseIsLeft() {
         let one = item(0, 0, book(1, author: 5))
-        #expect(FeedRanking.coldStartDeck([one, one, one], count: 10) == [0, 1, 2])
+        #expect(rank([one, one, one], [], count: 10) == [0, 1, 2])
         // A neighbour of the same genre with a low score is better than one of the same author.
         let items = [
             item(0, 1, book(1, author: 5)), item(0, 0.9, book(2, author: 5)),
             item(0, 0, book(1, author: 6)),
         ]
-        #expect(FeedRanking.coldStartDeck(items, count: 3) == [0, 2, 1])
+        #expect(rank(items, [], count: 3) == [0, 2, 1])
         // Different neighbours are more important than preferred genres.
         #expect(
             FeedRanking.rank(items, signals: [], preferred: [2], count: 3, after: [])
@@ -338,6 +371,21 @@ private func likes(_ count: Int) -> [ReaderSignal] {
         #expect(rank(Self.others + items, [], count: 1) == [30])
     }
 
+    /// Volume 2 has the highest score of all. The volumes 1 and 2 have a mean of 0.6, and are not neighbours.
+    @Test func volumesHaveTheMeanOfTheOnesThatWait() {
+        let items = [
+            item(0, 0.2, book(1, series: 1, volume: 1)), item(0, 1, book(2, series: 1, volume: 2)),
+            item(0, 0.7, book(3)), item(0, 0.5, book(4)), item(0, 0.4, book(5)),
+        ]
+        #expect(rank(items, [], count: 5) == [2, 0, 3, 1, 4])
+        // A later volume with a low score does not lower the earlier ones.
+        let series = [0.6, 0.1, 0.05].enumerated().map { offset, popularity in
+            item(0, Float(popularity), book(1, series: 1, volume: Float(offset + 1)))
+        }
+        let others = [item(0, 0.5, book(2)), item(0, 0.3, book(3))]
+        #expect(rank(series + others, [], count: 3) == [0, 3, 4])
+    }
+
     /// Volume 1.5 comes after volume 1, but volume 2 does not wait for it. Volume 0.5 and the book without a number wait
     /// for none and hold none back.
     @Test func shortStoriesAreNotWaitedFor() {
@@ -347,6 +395,6 @@ private func likes(_ count: Int) -> [ReaderSignal] {
         }
         let unnumbered = item(0, 0.9, book(9, series: 1))
         let order = rank(series + [unnumbered] + Self.others, [], count: 35)
-        #expect(order.filter { $0 < 5 } == [1, 3, 4, 2, 0])
+        #expect(order.filter { $0 < 5 } == [4, 1, 3, 2, 0])
     }
 }

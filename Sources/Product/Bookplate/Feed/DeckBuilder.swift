@@ -28,6 +28,8 @@ struct DeckBuilder {
     static let cardsMax = 100
     /// The number of cards of the first decks of new readers, so that their first likes take effect soon.
     static let firstCardsMax = 30
+    /// The bonus for books by a followed author. It is as large as the prior of the most popular book for a new reader.
+    private static let followedBonus: Float = 0.3
     /// The number of positive signals from which all decks have `cardsMax` cards.
     private static let signalsOfLongDecks = 10
     /// The number of the decks of a chain that have `firstCardsMax` cards for new readers.
@@ -61,7 +63,7 @@ struct DeckBuilder {
         let preceding = results[keys.preceding]
         if previous == nil {
             if skipsNewReaders, signals.isEmpty, profile.preferredGenres.isEmpty,
-                profile.languages.count <= 1
+                profile.followedAuthors.isEmpty, profile.languages.count <= 1
             {
                 return nil
             }
@@ -73,6 +75,7 @@ struct DeckBuilder {
         var candidates = DeckCandidates(
             reader: reader, filter: preceding.first?.filter ?? filter, chain: previous?.chain,
             signals: signals, preferred: profile.preferredGenres,
+            followedAuthors: profile.followedAuthors,
             genres: results[keys.genres].map { Int16(truncatingIfNeeded: $0) },
             preferredLanguages: languages.preferred, languages: [])
         let number = previous.map { $0.number + 1 } ?? 0
@@ -87,7 +90,15 @@ struct DeckBuilder {
                 let (results, key) = try await database.read {
                     $0.append(DeckCandidates.select, parameters)
                 }
-                found = languages.mix(results[key], count: count - cards.count) {
+                let followed = Set(profile.followedAuthors)
+                let books = results[key].map { book in
+                    var book = book
+                    if followed.contains(book.item.traits.author) {
+                        book.item.bonus = Self.followedBonus
+                    }
+                    return book
+                }
+                found = languages.mix(books, count: count - cards.count) {
                     Self.rank(
                         $0, signals: signals.map(\.signal), preferred: profile.preferredGenres,
                         count: count - cards.count,
@@ -108,7 +119,8 @@ struct DeckBuilder {
         deck.append(int32s: candidates.filter.map(Int32.init))
         deck.append(uuids: cards.map(\.id))
         let reasons = FeedReason.Finder(
-            signals, genres: profile.preferredGenres + candidates.likedGenres)
+            signals, genres: profile.preferredGenres + candidates.likedGenres,
+            followedAuthors: profile.followedAuthors)
         deck.append(int64s: cards.map(reasons.reason(for:)))
         deck.append(int64: profile.version)
         let parameters = deck

@@ -13,6 +13,8 @@ struct DeckCandidates {
     let signals: [ReaderSignals.Signal]
     /// The genres that the reader prefers.
     let preferred: [Int16]
+    /// The followed authors.
+    var followedAuthors: [Int32] = []
     /// All genres, those with the most readers first.
     let genres: [Int16]
     /// The languages in the order in which a record of a work is chosen.
@@ -103,7 +105,7 @@ struct DeckCandidates {
         let shares = shares
         parameters.append(int32s: shares.map { Int32($0.genre) })
         parameters.append(int32s: shares.map { Int32($0.count) })
-        parameters.append(int32s: liked(\.author))
+        parameters.append(int32s: followedAuthors + liked(\.author))
         parameters.append(int32s: liked(\.series))
         parameters.append(bool: isComplete)
         parameters.append(texts: languages)
@@ -125,7 +127,7 @@ struct DeckCandidates {
         let tier: Int32
         /// The index of the signal to which the book is most similar; nil if it is similar to none.
         let strongestSignal: Int?
-        let item: FeedItem
+        var item: FeedItem
 
         init?(_ row: inout RowReader) {
             guard let id = row.uuid() else { return nil }
@@ -139,6 +141,10 @@ struct DeckCandidates {
                 affinity: affinity, popularity: popularity, traits: BookTraits(&row))
         }
     }
+
+    /// The columns of an edition `e` that are read once for each candidate.
+    private static let columns =
+        "e.id, e.number, e.popularity, e.first_author_hash, e.series_hash, e.series_position"
 
     /// The positions in `edition_genres` at which the first tier and the last one end.
     private static let firstTierEnd = "(1::int8 << 61)"
@@ -223,7 +229,7 @@ struct DeckCandidates {
                 FROM (
                     SELECT id, popularity
                     FROM editions e
-                    WHERE e.first_author_hash = k.author
+                    WHERE e.first_author_hash = k.author AND e.id NOT IN (SELECT edition_id FROM seen)
                     ORDER BY e.popularity DESC
                     LIMIT 50
                 ) e
@@ -266,11 +272,15 @@ struct DeckCandidates {
             ) f
         ),
         candidates AS (
-            SELECT \(WorkRecords.recordToShow(of: "s.id", languages: "$12")) AS id, s.affinity, s.strongest
-            FROM suggested s
-            UNION ALL
-            SELECT \(WorkRecords.recordToShow(of: "r.id", languages: "$12")), 0, NULL
-            FROM related r
+            SELECT \(WorkRecords.joinedRecordToShow(of: "s.id", languages: "$12")) AS id, s.affinity, s.strongest
+            FROM (
+                SELECT id, affinity, strongest
+                FROM suggested
+                UNION ALL
+                SELECT id, 0, NULL
+                FROM related
+            ) s
+            LEFT JOIN work_records w ON w.edition_id = s.id
             UNION ALL
             SELECT id, 0, NULL FROM popular
             UNION ALL
@@ -279,10 +289,14 @@ struct DeckCandidates {
             FROM (SELECT edition_id FROM skipped WHERE edition_id NOT IN (SELECT edition_id FROM seen) LIMIT 500) s
         ),
         found AS MATERIALIZED (
-            SELECT id, max(affinity)::float8 AS affinity, max(strongest)::int4 AS strongest
-            FROM candidates
-            WHERE id NOT IN (SELECT edition_id FROM seen)
-            GROUP BY id
+            SELECT c.affinity, c.strongest, \(columns)
+            FROM (
+                SELECT id, max(affinity)::float8 AS affinity, max(strongest)::int4 AS strongest
+                FROM candidates
+                WHERE id NOT IN (SELECT edition_id FROM seen)
+                GROUP BY id
+            ) c
+            CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e
         ),
         -- The volumes of the series of these books. `last` is the last one among the books, and `passed` the last one that the reader has
         -- swiped or that is in an earlier deck.
@@ -294,12 +308,7 @@ struct DeckCandidates {
                 max(v.volume) FILTER (
                     WHERE v.id IN (SELECT edition_id FROM swiped) OR v.id IN (SELECT edition_id FROM dealt)
                 ) OVER of_series AS passed
-            FROM (
-                SELECT DISTINCT e.series_hash AS series
-                FROM found f
-                CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = f.id OFFSET 0) e
-                WHERE e.series_hash <> 0
-            ) s
+            FROM (SELECT DISTINCT series_hash AS series FROM found WHERE series_hash <> 0) s
             CROSS JOIN LATERAL (
                 SELECT e.id, \(BookTraits.position(of: "e")) AS volume
                 FROM editions e
@@ -311,42 +320,46 @@ struct DeckCandidates {
             WINDOW of_series AS (PARTITION BY s.series)
         ),
         earlier AS (
-            SELECT DISTINCT \(WorkRecords.recordToShow(of: "v.id", languages: "$12")) AS id
+            SELECT DISTINCT \(WorkRecords.joinedRecordToShow(of: "v.id", languages: "$12")) AS id
             FROM volumes v
+            LEFT JOIN work_records w ON w.edition_id = v.id
             WHERE v.volume < v.last
         )
         SELECT
-            c.id,
+            e.id,
             g.language,
             CASE
-                WHEN g.position < \(firstTierEnd) AND c.id IN (SELECT edition_id FROM skipped) THEN 1
+                WHEN g.position < \(firstTierEnd) AND e.id IN (SELECT edition_id FROM skipped) THEN 1
                 ELSE g.position >> 61
             END::int4,
-            c.strongest,
-            c.affinity,
+            e.strongest,
+            e.affinity,
             e.popularity / (SELECT greatest(max(popularity), 1) FROM editions),
-            \(BookTraits.columns(of: "e"))
+            \(BookTraits.columns(of: "e", genres: "g.genres"))
         FROM (
-            SELECT id, affinity, strongest
+            SELECT *
             FROM found
             UNION ALL
-            SELECT id, 0, NULL
-            FROM earlier
-            WHERE id NOT IN (SELECT id FROM found) AND id NOT IN (SELECT edition_id FROM seen)
-        ) c
-        CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = c.id OFFSET 0) e
+            SELECT 0, NULL, \(columns)
+            FROM earlier r
+            CROSS JOIN LATERAL (SELECT * FROM editions e WHERE e.id = r.id OFFSET 0) e
+            WHERE r.id NOT IN (SELECT id FROM found) AND r.id NOT IN (SELECT edition_id FROM seen)
+        ) e
         CROSS JOIN LATERAL (
-            SELECT min(f.language) AS language, min(f.position) AS position, array_agg(f.genre_id) AS genres
+            SELECT
+                min(f.language) AS language,
+                min(f.position) AS position,
+                array_agg(f.genre_id::text ORDER BY f.ordinal) FILTER (WHERE f.genre_id <> 0) AS genres
             FROM edition_genres f
-            WHERE f.edition_id = c.id
+            WHERE f.edition_id = e.id
         ) g
         WHERE g.language = ANY($11)
             AND ($10 OR g.position < \(firstTierEnd))
-            AND ($2::int2[] = '{}' OR g.genres && $2::int2[])
-            AND c.id NOT IN (SELECT v.id FROM volumes v WHERE v.volume < v.passed)
+            AND ($2::int2[] = '{}' OR g.genres && $2::text[])
+            AND e.id NOT IN (SELECT v.id FROM volumes v WHERE v.volume < v.passed)
             AND CASE
-                WHEN c.id IN (SELECT edition_id FROM skipped) THEN \(WorkRecords.isOtherRecordUnseen("c.id"))
-                ELSE \(WorkRecords.isRecordToShow("c.id", languages: "$12"))
+                WHEN e.id IN (SELECT edition_id FROM skipped) THEN \(WorkRecords.isOtherRecordUnseen("e.id"))
+                ELSE \(WorkRecords.isRecordToShow("e.id", languages: "$12"))
             END
         ORDER BY e.number
         """)

@@ -46,8 +46,9 @@ struct RefreshFeed: JobHandler {
                 genres: genres, preferredLanguages: [language], languages: [language])
             let parameters = candidates.parameters
             let books = try await job.read { $0.append(DeckCandidates.select, parameters) }
-            let order = FeedRanking.coldStartDeck(
-                books.map(\.item), count: DeckBuilder.firstCardsMax)
+            let order = FeedRanking.rank(
+                books.map(\.item), signals: [], preferred: [], count: DeckBuilder.firstCardsMax,
+                after: [])
             var deck = Parameters()
             deck.append(text: language)
             deck.append(uuids: order.map { books[$0].id })

@@ -70,12 +70,13 @@ struct FeedPage {
         """
     }
 
-    /// Returns the condition that a reader has neither preferred genres, nor several languages, nor signals, and so starts with the
+    /// Returns the condition that a reader has neither preferred genres, nor several languages, nor followed authors, nor signals, and so starts with the
     /// cold-start deck of a language, if there is one.
     static func isNew(_ reader: String) -> String {
         """
         (SELECT preferred_genres = '{}' AND cardinality(languages) <= 1 FROM users WHERE id = \(reader))
         AND NOT EXISTS (SELECT FROM swipes s WHERE s.user_id = \(reader) AND s.undone_at IS NULL)
+        AND NOT EXISTS (SELECT FROM followed_authors f WHERE f.user_id = \(reader))
         AND NOT EXISTS (SELECT FROM books b WHERE b.user_id = \(reader) AND b.edition_id IS NOT NULL)
         """
     }

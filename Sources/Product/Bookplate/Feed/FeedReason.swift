@@ -14,6 +14,8 @@ enum FeedReason {
         case similar
         /// Popular in a genre that the reader likes or prefers. Only its first two genres count: later ones say little about a book.
         case genre
+        /// By a followed first author.
+        case followed
 
         var name: String { "\(self)".uppercased() }
     }
@@ -64,7 +66,8 @@ enum FeedReason {
                     OFFSET 0
                 ) liked ON true
                 LEFT JOIN genres g ON g.id = c.number AND c.kind = \(Kind.genre.rawValue)
-                WHERE k.id = $2 AND (liked.id IS NOT NULL OR g.name IS NOT NULL)
+                WHERE k.id = $2
+                    AND (liked.id IS NOT NULL OR g.name IS NOT NULL OR c.kind = \(Kind.followed.rawValue))
             ) r
             """)
 
@@ -75,13 +78,19 @@ enum FeedReason {
         private var series: [Int32: [(position: Float, liked: ReaderSignals.Signal)]] = [:]
         private let signals: [ReaderSignals.Signal]
         private let genres: Set<Int16>
+        private let followedAuthors: Set<Int32>
 
         /// - Parameters:
         ///   - signals: The reader's signals, newest first.
         ///   - genres: The genres that the reader likes or prefers.
-        init(_ signals: [ReaderSignals.Signal], genres: some Sequence<Int16>) {
+        ///   - followedAuthors: The followed authors.
+        init(
+            _ signals: [ReaderSignals.Signal], genres: some Sequence<Int16>,
+            followedAuthors: [Int32]
+        ) {
             self.signals = signals
             self.genres = Set(genres)
+            self.followedAuthors = Set(followedAuthors)
             for signal in signals where signal.signal.weight > 0 {
                 let traits = signal.signal.traits
                 if traits.author != 0 {
@@ -102,6 +111,7 @@ enum FeedReason {
             {
                 return Self.stored(.series, last.liked.number)
             }
+            if followedAuthors.contains(traits.author) { return Self.stored(.followed, 0) }
             if traits.author != 0, let liked = authors[traits.author] {
                 return Self.stored(.author, liked.number)
             }

@@ -12,6 +12,8 @@ enum ReaderSignals {
         let version: Int64
         let preferredGenres: [Int16]
         let languages: [String]
+        /// The latest followed authors, at most 50, as hashes of the spellings of their names (`editions.first_author_hash`).
+        let followedAuthors: [Int32]
         /// All languages of the catalog, the main one first.
         let catalogLanguages: [String]
 
@@ -20,6 +22,7 @@ enum ReaderSignals {
             self.version = version
             preferredGenres = row.int16s()
             languages = row.texts() ?? []
+            followedAuthors = (row.texts() ?? []).compactMap { Int32($0) }
             catalogLanguages = row.texts() ?? []
         }
     }
@@ -30,6 +33,23 @@ enum ReaderSignals {
             coalesce((SELECT f.signals_version FROM feed_readers f WHERE f.user_id = $1), 0),
             genre_ids(preferred_genres)::text[],
             languages,
+            ARRAY(
+                SELECT DISTINCT e.first_author_hash::text
+                FROM (
+                    SELECT f.person_id
+                    FROM followed_authors f
+                    WHERE f.user_id = $1
+                    ORDER BY f.followed_at DESC
+                    LIMIT 50
+                ) f
+                CROSS JOIN LATERAL (
+                    SELECT e.first_author_hash, e.author_ids
+                    FROM editions e
+                    WHERE e.author_ids @> ARRAY[f.person_id]
+                    LIMIT 100
+                ) e
+                WHERE e.author_ids[1] = f.person_id
+            ),
             ARRAY(
                 SELECT coalesce(main_language, '')
                 FROM feed_state
@@ -115,18 +135,23 @@ extension BookTraits {
     }
 
     /// The columns of an edition that the initializer reads.
-    static func columns(of edition: String) -> String {
-        """
-        ARRAY(
-            SELECT f.genre_id::text
-            FROM edition_genres f
-            WHERE f.edition_id = \(edition).id AND f.genre_id <> 0
-            ORDER BY f.ordinal
-        ),
-        \(edition).first_author_hash,
-        \(edition).series_hash,
-        \(position(of: edition))
-        """
+    ///
+    /// - Parameter genres: The expression for the genres as text, in the order of their ordinals. By default, a subquery reads them.
+    static func columns(of edition: String, genres: String? = nil) -> String {
+        let subquery = """
+            ARRAY(
+                SELECT f.genre_id::text
+                FROM edition_genres f
+                WHERE f.edition_id = \(edition).id AND f.genre_id <> 0
+                ORDER BY f.ordinal
+            )
+            """
+        return """
+            \(genres ?? subquery),
+            \(edition).first_author_hash,
+            \(edition).series_hash,
+            \(position(of: edition))
+            """
     }
 
     init(_ row: inout RowReader) {

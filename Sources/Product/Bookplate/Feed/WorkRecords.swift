@@ -58,4 +58,10 @@ enum WorkRecords {
         )
         """
     }
+
+    /// Returns the same expression for a query that joins `work_records w` to the edition with LEFT JOIN. PostgreSQL may then choose a hash
+    /// join, which is cheaper than many lookups.
+    static func joinedRecordToShow(of edition: String, languages: String) -> String {
+        "CASE WHEN w.edition_id IS NULL THEN \(edition) ELSE record_to_show(w.founder_id, \(languages)) END"
+    }
 }

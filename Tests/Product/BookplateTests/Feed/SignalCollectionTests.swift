@@ -68,12 +68,12 @@ import Testing
                 "DELETE FROM books WHERE user_id = \(user) AND id = (\(anyBook(number(0...3))))"
         case 16:
             return """
-                INSERT INTO reviews (user_id, id, book_id, half_stars)
-                SELECT user_id, gen_random_uuid(), id, \(number(1...10))
+                INSERT INTO reviews (user_id, id, book_id, quarter_stars)
+                SELECT user_id, gen_random_uuid(), id, \(number(1...20))
                 FROM books
                 WHERE user_id = \(user)
                 ON CONFLICT (user_id, book_id) DO UPDATE
-                SET half_stars = excluded.half_stars, updated_at = now()
+                SET quarter_stars = excluded.quarter_stars, updated_at = now()
                 """
         case 17:
             return "DELETE FROM reviews WHERE user_id = \(user)"
