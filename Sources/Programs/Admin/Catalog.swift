@@ -19,7 +19,7 @@ struct Catalog: ParsableCommand {
             discussion: """
                 The command can be repeated: a book that already exists is updated. Books are identified by their ISBN, an \
                 external ID, or their title and authors. A line that cannot be read is reported with its number, and where \
-                possible with the column, and skipped.
+                possible with the column, and skipped. A field that cannot be read is reported and left out.
 
                 Examples:
                   bookplate-admin catalog import scripts/catalog/starter.jsonl
@@ -50,7 +50,7 @@ struct Catalog: ParsableCommand {
             }
             progress.finish()
             if problemCount > Self.printedProblemsMax {
-                printError("and \(problemCount - Self.printedProblemsMax) more lines")
+                printError("and \(problemCount - Self.printedProblemsMax) more problems")
             }
             output.print(
                 .object([
@@ -58,11 +58,13 @@ struct Catalog: ParsableCommand {
                     .init("updated", .int(summary.updated)),
                     .init("unchanged", .int(summary.unchanged)),
                     .init("failed", .int(summary.failed)),
+                    .init("leftOut", .int(summary.leftOut)),
                     .init("dryRun", .boolean(dryRun)),
                 ]),
                 lines: [
                     "\(summary.created) created, \(summary.updated) updated, "
-                        + "\(summary.unchanged) unchanged, \(summary.failed) skipped"
+                        + "\(summary.unchanged) unchanged, \(summary.failed) skipped, "
+                        + "\(summary.leftOut) fields left out"
                         + (dryRun ? " (dry run: rolled back)" : "")
                 ])
         }

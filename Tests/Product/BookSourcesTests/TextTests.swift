@@ -96,7 +96,7 @@ import Testing
             ("Greek, Modern", "el"), ("Greek (Modern)", "el"), ("Ancient Greek", "grc"),
             ("grc", "grc"), ("zh-hant-tw", "zh-Hant-TW"),
             ("Norwegian Bokmål", "nb"), ("iw", "he"), ("und", nil), ("un", nil), ("mul", nil),
-            ("zxx", nil), ("", nil),
+            ("zxx", nil), ("Undetermined", nil), ("Multiple languages", nil), ("", nil),
             ("und-Latn", nil), ("no language", nil),
         ] as [(String, String?)])
     func languagesAreTags(text: String, tag: String?) {
@@ -150,7 +150,7 @@ import Testing
             #expect(!series.name.isEmpty)
             #expect(series.position.map { (1...20).contains($0.unicodeScalars.count) } ?? true)
         }
-        if let (title, _) = SeriesName.separate(text) { #expect(text.contains(title)) }
+        if let (title, _, _) = SeriesName.separate(text) { #expect(text.contains(title)) }
         #expect(!text.contains("é") || Contributor.givenNameFirst(text).contains("é"))
         _ = publishedDate(text)
         _ = Languages.tag(text)

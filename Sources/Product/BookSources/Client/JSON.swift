@@ -5,7 +5,7 @@ import FoundationEssentials
 ///
 /// The sources change the structure of their responses. Members are therefore read individually, and a member of an unexpected
 /// type is treated as absent. `RecordReader` reads the fields of a record, and accepts the forms that sources use for them.
-enum JSON: Decodable, Equatable {
+package enum JSON: Decodable, Equatable {
     case null
     case bool(Bool)
     case number(Double)
@@ -24,7 +24,7 @@ enum JSON: Decodable, Equatable {
         self = json
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -41,17 +41,17 @@ enum JSON: Decodable, Equatable {
         }
     }
 
-    subscript(name: String) -> JSON? {
+    package subscript(name: String) -> JSON? {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
     /// The elements of an array. Empty for other values.
-    var items: [JSON] {
+    package var items: [JSON] {
         if case .array(let items) = self { items } else { [] }
     }
 
     /// The elements of an array, or the value itself if it is a single one. Empty for null.
-    var itemsOrSelf: [JSON] {
+    package var itemsOrSelf: [JSON] {
         switch self {
         case .array(let items): items
         case .null: []
@@ -60,7 +60,7 @@ enum JSON: Decodable, Equatable {
     }
 
     /// The trimmed string without NUL characters, which PostgreSQL cannot store. nil for blank strings and for other values.
-    var text: String? {
+    package var text: String? {
         guard case .string(let string) = self else { return nil }
         let text = trimmed(
             string.utf8.contains(0) ? string.replacing("\0", with: "")[...] : string[...])
@@ -68,7 +68,7 @@ enum JSON: Decodable, Equatable {
     }
 
     /// An integer, also if it is written as a string.
-    var int: Int? {
+    package var int: Int? {
         switch self {
         case .number(let number): Int(exactly: number)
         case .string(let string): Int(trimmed(string[...]))
@@ -80,7 +80,7 @@ enum JSON: Decodable, Equatable {
     private static let textMembers = ["value", "name", "text", "title", "label"]
 
     /// The text of a string, of a whole number, of an object with a text, or of the first element of an array that has one.
-    var anyText: String? {
+    package var anyText: String? {
         switch self {
         case .string: return text
         case .number(let number): return Int(exactly: number).map { String($0) }
@@ -96,7 +96,7 @@ enum JSON: Decodable, Equatable {
     }
 
     /// Whether the value contains anything: it is not null, and not an empty string, array, or object.
-    var hasContent: Bool {
+    package var hasContent: Bool {
         switch self {
         case .null: false
         case .bool, .number: true

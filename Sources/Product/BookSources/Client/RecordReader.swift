@@ -14,31 +14,38 @@ package enum RecordField: String, Sendable, Hashable, CaseIterable {
 /// Each field may have any of the forms that sources use: a string, a number, an object with a name or a value, a key such as
 /// `/authors/OL34184A`, or a list of these. A field that has a value of another form is left out and reported. It never makes the
 /// other fields unreadable.
-struct RecordReader {
-    let json: JSON
-    private let onUnreadable: (RecordField) -> Void
+package struct RecordReader {
+    package let json: JSON
+    private let onUnreadable: (RecordField?, _ member: String) -> Void
 
     /// The maximum number of elements of a list that are read.
     private static let itemsMax = 200
 
+    /// - Parameter onUnreadable: Called with each field that has an unreadable value.
     init(_ json: JSON, onUnreadable: @escaping (RecordField) -> Void = { _ in }) {
         self.json = json
-        self.onUnreadable = onUnreadable
+        self.onUnreadable = { field, _ in if let field { onUnreadable(field) } }
+    }
+
+    /// - Parameter onUnreadableMember: Called with the name of each member that has an unreadable value.
+    package init(_ json: JSON, onUnreadableMember: @escaping (String) -> Void) {
+        self.json = json
+        onUnreadable = { _, member in onUnreadableMember(member) }
     }
 
     /// Reads the member with the first of the names that has a value.
     ///
     /// - Parameter read: Returns nil if the value cannot be read.
-    func value<Value>(
-        _ names: String..., as field: RecordField, _ read: (JSON) -> Value?
+    package func value<Value>(
+        _ names: String..., as field: RecordField? = nil, _ read: (JSON) -> Value?
     ) -> Value? {
-        var isUnreadable = false
+        var unreadable: String?
         for name in names {
             guard let member = json[name], member.hasContent else { continue }
             if let value = read(member) { return value }
-            isUnreadable = true
+            unreadable = unreadable ?? name
         }
-        if isUnreadable { onUnreadable(field) }
+        if let unreadable { onUnreadable(field, unreadable) }
         return nil
     }
 
@@ -46,7 +53,9 @@ struct RecordReader {
     /// kept.
     ///
     /// - Parameter read: Returns nil if an element cannot be read.
-    func list<Value>(_ name: String, as field: RecordField, _ read: (JSON) -> Value?) -> [Value] {
+    package func list<Value>(
+        _ name: String, as field: RecordField? = nil, _ read: (JSON) -> Value?
+    ) -> [Value] {
         var isUnreadable = false
         let values = (json[name]?.itemsOrSelf ?? []).prefix(Self.itemsMax).compactMap {
             item -> Value? in
@@ -55,22 +64,22 @@ struct RecordReader {
             if value == nil { isUnreadable = true }
             return value
         }
-        if isUnreadable { onUnreadable(field) }
+        if isUnreadable { onUnreadable(field, name) }
         return values
     }
 
     /// A text of one line, without markup.
-    func line(_ name: String, as field: RecordField) -> String? {
+    package func line(_ name: String, as field: RecordField? = nil) -> String? {
         value(name, as: field) { $0.anyText.flatMap(plainLine) }
     }
 
     /// Texts of one line, without markup.
-    func lines(_ name: String, as field: RecordField) -> [String] {
+    package func lines(_ name: String, as field: RecordField? = nil) -> [String] {
         list(name, as: field) { $0.anyText.flatMap(plainLine) }
     }
 
     /// A text with paragraphs. The parts of a list are paragraphs.
-    func paragraphs(_ names: String..., as field: RecordField) -> String? {
+    package func paragraphs(_ names: String..., as field: RecordField? = nil) -> String? {
         for name in names {
             let parts = list(name, as: field) { $0.anyText }
             if let text = plainText(parts.joined(separator: "\n\n")) { return text }
@@ -84,7 +93,7 @@ struct RecordReader {
     }
 
     /// A plausible number of pages, from 1 to 99,999, as a number or as a text such as `320 p.`
-    func pageCount(_ names: String...) -> Int? {
+    package func pageCount(_ names: String...) -> Int? {
         for name in names {
             let count = value(name, as: .pageCount) { json -> Int? in
                 if let int = json.int { return int }
@@ -103,7 +112,7 @@ struct RecordReader {
     }
 
     /// The language of the first element that has one. Nil for `und` and the like.
-    func language(_ name: String) -> String? {
+    package func language(_ name: String) -> String? {
         let texts = list(name, as: .language) { json in
             json["key"]?.anyText ?? json["code"]?.anyText ?? json.anyText
         }
@@ -113,5 +122,5 @@ struct RecordReader {
     }
 
     /// Numbers of editions. They may have hyphens and wrong check digits.
-    func isbns(_ name: String) -> [String] { list(name, as: .isbns) { $0.anyText } }
+    package func isbns(_ name: String) -> [String] { list(name, as: .isbns) { $0.anyText } }
 }

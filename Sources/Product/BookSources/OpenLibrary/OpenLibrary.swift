@@ -150,7 +150,8 @@ struct OpenLibrary: Sendable {
 
     /// Extracts a key such as `/books/OL7353617M` from an address. Nothing else of a response becomes part of a request.
     static func key(in text: String) -> String? {
-        text.firstMatch(of: /\/(?:books|works|authors)\/OL[0-9]{1,15}[A-Z]/).map {
+        guard text.contains("/OL") else { return nil }
+        return text.firstMatch(of: /\/(?:books|works|authors)\/OL[0-9]{1,15}[A-Z]/).map {
             String($0.output)
         }
     }

@@ -59,43 +59,13 @@ extension OpenLibrary {
             bio: AuthorRecord.bio(reader.value("bio", as: .bio) { $0.anyText }), isComplete: true)
     }
 
-    /// An author in the record of an edition or a work: the path of a record such as `/authors/OL34184A`, or only a name.
-    enum AuthorReference: Hashable {
-        case key(String)
-        case name(String)
-    }
-
     /// Reads the authors of an edition or a work in all forms that Open Library has used: `{"key": "/authors/OL1A"}`,
     /// `{"author": {"key": "/authors/OL1A"}}`, `{"author": "/authors/OL1A"}`, `"/authors/OL1A"`, and names; in a list or alone.
     func authors(_ json: JSON) -> [AuthorReference] {
         var references: [AuthorReference] = []
-        for reference in reader(json).list("authors", as: .authors, { Self.author($0) })
+        for reference in reader(json).list("authors", as: .authors, { AuthorReference($0) })
         where !references.contains(reference) { references.append(reference) }
         return references
-    }
-
-    private static func author(_ json: JSON, depth: Int = 0) -> AuthorReference? {
-        switch json {
-        case .string(let text):
-            if let path = key(in: text) {
-                return path.hasPrefix("/authors/") ? .key(path) : nil
-            }
-            if text.wholeMatch(of: /OL[0-9]{1,15}A/) != nil { return .key("/authors/\(text)") }
-            // Another path, such as that of the type of the record.
-            return text.hasPrefix("/") ? nil : plainLine(text).map { .name($0) }
-        case .object:
-            guard depth < 4 else { return nil }
-            for member in ["author", "key", "url", "name", "personal_name"] {
-                if let found = json[member].flatMap({ author($0, depth: depth + 1) }) {
-                    return found
-                }
-            }
-            return nil
-        case .array(let items):
-            guard depth < 4 else { return nil }
-            return items.lazy.compactMap { author($0, depth: depth + 1) }.first
-        case .null, .bool, .number: return nil
-        }
     }
 
     func authorKeys(_ json: JSON) -> [String] {

@@ -67,7 +67,33 @@ package struct Contributor: Sendable, Hashable {
         }
     }
 
-    /// Reads a list of names with commas between them, in which no name has its family name first.
+    /// Reads one name of a catalog, which may have the family name first, and a role after it: `Ross, Tony (Illustrator)`.
+    package init(catalog text: String) {
+        self.init(labeled: text)
+        name = Self.givenNameFirst(name)
+    }
+
+    /// Reads the names that a catalog has in one text: `Vonnegut, Kurt, Jr.; Davis, Arthur, III`, `Le Guin, Ursula K.`, or
+    /// `J.K. Rowling, Mary GrandPré (Illustrator)`.
+    package static func catalogList(_ text: String) -> [Contributor] {
+        let names = text.split(separator: ";").map(trimmed).filter { !$0.isEmpty }
+        guard names.count < 2, let text = names.first else {
+            return names.map { Contributor(catalog: $0) }
+        }
+        let parts = list(text)
+        // "Paulo" and "Ursula K." after a comma are given names, but "Homer, Robert Fagles" are two persons.
+        let isInverted = parts.count == 2 && isGivenName(parts[1].name)
+        return isInverted ? [Contributor(catalog: text)] : parts
+    }
+
+    /// Whether the text is a single word, or ends with an initial.
+    private static func isGivenName(_ text: String) -> Bool {
+        !text.contains(where: \.isWhitespace)
+            || text.last == "." && text.dropLast().last?.isUppercase == true
+    }
+
+    /// Reads a list of names with commas between them. Only a name with a suffix, such as `Vonnegut, Kurt, Jr.`, may have its family
+    /// name first.
     package static func list(_ text: String) -> [Contributor] {
         commaSeparated(text).map { Contributor(labeled: $0) }.filter { !$0.name.isEmpty }
     }
@@ -91,12 +117,19 @@ package struct Contributor: Sendable, Hashable {
         return names.allSatisfy(isFullName) ? names : nil
     }
 
-    /// Splits at commas outside parentheses. `Jr.` and the like belong to the name before the comma.
+    /// Splits at commas outside parentheses. `Jr.` and the like belong to the name before the comma. A single word before that name
+    /// is its family name: `Vonnegut, Kurt, Jr.` is Kurt Vonnegut, Jr.
     private static func commaSeparated(_ text: String) -> [String] {
         var names: [String] = []
         for part in commaParts(text) {
-            if let last = names.last, isSuffix(part) {
-                names[names.count - 1] = "\(last), \(part)"
+            if isSuffix(part), let given = names.popLast() {
+                if let family = names.last, !family.contains(where: \.isWhitespace),
+                    !given.contains(",")
+                {
+                    names[names.count - 1] = givenNameFirst("\(family), \(given), \(part)")
+                } else {
+                    names.append("\(given), \(part)")
+                }
             } else {
                 names.append(part)
             }

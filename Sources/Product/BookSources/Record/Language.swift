@@ -17,8 +17,11 @@ package enum Languages {
         return tags
     }()
 
-    /// Codes that mean no single language: undetermined, multiple, uncoded, and none. `un` is a wrong form of `und`.
-    private static let none: Set = ["und", "un", "mul", "mis", "zxx", "root", "xx", "unknown"]
+    /// Codes and names that mean no single language: undetermined, multiple, uncoded, and none. `un` is a wrong form of `und`.
+    private static let none: Set = [
+        "und", "un", "mul", "mis", "zxx", "root", "xx", "unknown", "undetermined",
+        "multiple languages", "uncoded languages", "no linguistic content",
+    ]
 
     /// Whether a text says that there is no single language.
     package static func isNone(_ text: String) -> Bool { none.contains(text.lowercased()) }

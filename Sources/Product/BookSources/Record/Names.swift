@@ -2,10 +2,14 @@ extension Contributor {
     /// Converts `Coelho, Paulo` to `Paulo Coelho`, and `King, Martin Luther, Jr.` to `Martin Luther King, Jr.` The years of a life, as
     /// in `Dahl, Roald, 1916-1990`, are left out.
     package static func givenNameFirst(_ name: String) -> String {
+        // Most names have no comma. A regular expression is parsed each time it is used, which takes longer than the rest.
+        guard name.utf8.contains(UInt8(ascii: ",")) else { return trimmed(name[...]) }
         var parts = commaParts(name)
         parts.removeAll {
-            $0.wholeMatch(of: /(?:b\.|d\.|ca?\.)?\s*[0-9]{4}\??\s*[-–]?\s*(?:[0-9]{4}\??)?\.?/)
-                != nil
+            $0.contains(where: \.isWholeNumber)
+                && $0.wholeMatch(
+                    of: /(?:b\.|d\.|ca?\.)?\s*[0-9]{4}\??\s*[-–]?\s*(?:[0-9]{4}\??)?\.?/)
+                    != nil
         }
         var suffixes: [String] = []
         // The suffix may also be after the family name: `King, Jr., Martin Luther`.
@@ -46,6 +50,8 @@ extension Contributor {
 
     private static let suffixes: Set = [
         "jr", "sr", "jnr", "snr", "phd", "ph d", "md", "m d", "esq", "dds", "dd", "d d",
+        // Of organizations.
+        "inc", "llc", "ltd", "co", "corp", "gmbh", "plc", "et al",
     ]
     private static let ordinals: Set = ["ii", "iii", "iv", "2nd", "3rd", "4th"]
 }

@@ -13,8 +13,10 @@ package struct SeriesName: Hashable, Sendable {
     }
 
     /// Splits a title that ends with a series in parentheses: `The Hunger Games (The Hunger Games, #1)`. The name of the series may
-    /// have parentheses, too. Of several series, the first counts.
-    package static func separate(_ title: String) -> (title: String, series: SeriesName)? {
+    /// have parentheses, too. Of several series, the first counts, and the others are returned separately.
+    package static func separate(
+        _ title: String
+    ) -> (title: String, series: SeriesName, others: [SeriesName])? {
         guard title.last == ")" else { return nil }
         var depth = 0
         var opening: String.Index?
@@ -29,24 +31,32 @@ package struct SeriesName: Hashable, Sendable {
         guard let opening else { return nil }
         let rest = trimmed(title[..<opening])
         let inside = title[title.index(after: opening)...].dropLast()
-        guard !rest.isEmpty, let series = SeriesName(numbered: inside) else { return nil }
-        return (rest, series)
+        let series = numbered(inside)
+        guard !rest.isEmpty, let first = series.first else { return nil }
+        return (rest, first, Array(series.dropFirst()))
     }
 
     /// Reads `The Hunger Games, #1`, `Sprawl (#2.0)`, or `Discworld #1-3`. Of several series, as in
     /// `Mistborn (#1.0), The Cosmere (#3.0)`, the first counts. Nil for a text without a number.
     package init?(numbered text: some StringProtocol) {
-        let text = Substring(text)
-        guard text.utf8.count <= 1_000 else { return nil }
-        for mark in text.indices where text[mark] == "#" {
-            let name = Self.name(text[..<mark])
-            guard !name.isEmpty, name.unicodeScalars.count <= Self.nameCharactersMax,
-                let position = Self.position(startOf: text[text.index(after: mark)...])
+        guard let first = Self.numbered(text).first else { return nil }
+        self = first
+    }
+
+    /// Reads all series of a text such as `Mistborn (#1.0), The Cosmere (#3.0)`. Empty for a text without a number.
+    package static func numbered(_ text: some StringProtocol) -> [SeriesName] {
+        var rest = Substring(text)
+        guard rest.utf8.count <= 1_000 else { return [] }
+        var series: [SeriesName] = []
+        for mark in rest.indices where rest.startIndex <= mark && rest[mark] == "#" {
+            let name = name(rest[..<mark])
+            guard !name.isEmpty, name.unicodeScalars.count <= nameCharactersMax,
+                let (position, end) = position(startOf: rest[rest.index(after: mark)...])
             else { continue }
-            self.init(name: name, position: position)
-            return
+            series.append(SeriesName(name: name, position: position))
+            rest = rest[end...].drop { $0.isWhitespace || "),;]".contains($0) }
         }
-        return nil
+        return series
     }
 
     /// Reads a series as catalogs of libraries write it: `The Wheel of Time ; bk. 1`, `Discworld, v. 4`, or only a name. Nil for
@@ -90,8 +100,9 @@ package struct SeriesName: Hashable, Sendable {
         /\s*((?:[-−]?[0-9½¼¾.]+[a-z]?(?:\s*[-–]\s*[0-9½¼¾.]+)?)(?:\s*[,&]\s*[0-9½¼¾.]+(?:\s*[-–]\s*[0-9½¼¾.]+)?)*(?:,?\s*(?:part|pt\.?|vol\.?|volume|book|section)\s*[0-9]+(?:\s*(?:of|\/)\s*[0-9]+)?)?)\s*/
         .ignoresCase()
 
-    /// Reads the position at the start of a text. Nil if other words follow it, as in `#1 bestseller`.
-    private static func position(startOf text: Substring) -> String? {
+    /// Reads the position at the start of a text, and returns it with the index after it. Nil if other words follow it, as in
+    /// `#1 bestseller`.
+    private static func position(startOf text: Substring) -> (String, end: String.Index)? {
         guard let match = text.prefix(100).prefixMatch(of: positions) else { return nil }
         let rest = text[match.range.upperBound...]
         // After a comma, only another series may follow.
@@ -99,7 +110,7 @@ package struct SeriesName: Hashable, Sendable {
             rest.isEmpty || rest.first == ")" || rest.first == ";" || rest.first == "]"
                 || rest.first == "," && rest.contains("#")
         else { return nil }
-        return normalized(match.1)
+        return normalized(match.1).map { ($0, match.range.upperBound) }
     }
 
     /// Returns a position without needless zeros: `1` for `1.0`, `0.5` for `½`. Nil if the text is not a number, a range of numbers, a

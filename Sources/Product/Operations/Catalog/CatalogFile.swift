@@ -61,7 +61,9 @@ package struct CatalogFile {
                 guard line.count <= lineBytesMax else {
                     throw .init("the line is longer than 1 MiB")
                 }
-                return try CatalogRecord(line: Array(line))
+                var record = try CatalogRecord(line: Array(line))
+                record.problems = record.problems.map { $0.located(in: line) }
+                return record
             }.mapError { $0.located(in: line) })
     }
 }

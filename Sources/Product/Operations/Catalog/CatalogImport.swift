@@ -4,13 +4,16 @@ import Postgres
 /// Imports a catalog file into the table `editions`: `bookplate-admin catalog import`.
 ///
 /// An import is idempotent. A record updates the existing edition with the same ISBN or external id or, if it has
-/// neither, the same title and authors. An invalid line is reported with its number and skipped.
+/// neither, the same title and authors. An invalid line is reported with its number and skipped. An invalid field is reported and left
+/// out.
 package struct CatalogImport {
     package struct Summary: Sendable, Equatable {
         package var created = 0
         package var updated = 0
         package var unchanged = 0
         package var failed = 0
+        /// The number of fields, or parts of fields, that were left out of the other records.
+        package var leftOut = 0
     }
 
     /// The number of records per statement.
@@ -49,7 +52,8 @@ package struct CatalogImport {
     /// - Parameters:
     ///   - isDryRun: Whether to roll back the transaction.
     ///   - onProgress: Called with the number of lines that were read since the last call.
-    ///   - onProblem: Called for each skipped line with its number, from 1, and the reason.
+    ///   - onProblem: Called for each skipped line, and for each field that was left out, with the number of the line, from 1, and the
+    ///     reason.
     private func run(
         entries: some Sequence<CatalogFile.Entry>, isDryRun: Bool,
         onProgress: (_ lines: Int) -> Void = { _ in },
@@ -65,7 +69,10 @@ package struct CatalogImport {
             var batch: [(line: Int, record: CatalogRecord)] = []
             for entry in entries {
                 do throws(CatalogRecord.Problem) {
-                    batch.append((entry.line, try entry.record.get()))
+                    let record = try entry.record.get()
+                    batch.append((entry.line, record))
+                    summary.leftOut += record.problems.count
+                    for problem in record.problems { onProblem(entry.line, problem.message) }
                 } catch {
                     summary.failed += 1
                     onProblem(entry.line, error.message)

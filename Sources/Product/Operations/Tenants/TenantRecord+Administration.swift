@@ -9,7 +9,7 @@ extension TenantRecord {
     package static func add(
         slug: String, name: String, issuers: [String], audiences: [String], amazonTag: String?,
         bookshopID: String?, requestsPerMinuteMax: Int32? = nil, storageBytesMax: Int64? = nil,
-        userStorageBytesMax: Int64? = userStorageBytesDefault, halfStars: Bool = false,
+        userStorageBytesMax: Int64? = userStorageBytesDefault, ratingStep: RatingStep = .whole,
         guests: Bool = false, guestBooksMax: Int32 = guestBooksDefault, mcp: Bool = false,
         oauth: Bool = false, oauthRegistration: Bool = false, sharing: Bool = true,
         providers: [IdentityProvider] = [], _ connection: AdminConnection
@@ -26,7 +26,7 @@ extension TenantRecord {
             parameters.append(int32: requestsPerMinuteMax)
             parameters.append(int64: storageBytesMax)
             parameters.append(int64: userStorageBytesMax)
-            parameters.append(bool: halfStars)
+            parameters.append(int32: ratingStep.quarterStars)
             parameters.append(bool: guests)
             parameters.append(int32: guestBooksMax)
             parameters.append(bool: mcp)
@@ -37,7 +37,7 @@ extension TenantRecord {
                 """
                 INSERT INTO tenants (
                     slug, name, issuers, audiences, amazon_tag, bookshop_id, requests_per_minute,
-                    storage_bytes_max, user_storage_bytes_max, half_stars, guests, guest_books_max,
+                    storage_bytes_max, user_storage_bytes_max, rating_step, guests, guest_books_max,
                     mcp, oauth, oauth_registration, sharing
                 )
                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
@@ -49,7 +49,7 @@ extension TenantRecord {
                 id: id, slug: slug, name: name, issuers: issuers, audiences: audiences,
                 amazonTag: amazonTag, bookshopID: bookshopID,
                 requestsPerMinuteMax: requestsPerMinuteMax, storageBytesMax: storageBytesMax,
-                userStorageBytesMax: userStorageBytesMax, halfStars: halfStars,
+                userStorageBytesMax: userStorageBytesMax, ratingStep: ratingStep,
                 guests: guests, guestBooksMax: guestBooksMax, mcp: mcp, oauth: oauth,
                 oauthRegistration: oauthRegistration, sharing: sharing, providers: providers)
             try tenant.insertProviders(connection)
@@ -72,7 +72,7 @@ extension TenantRecord {
             parameters.append(int32: requestsPerMinuteMax)
             parameters.append(int64: storageBytesMax)
             parameters.append(int64: userStorageBytesMax)
-            parameters.append(bool: halfStars)
+            parameters.append(int32: ratingStep.quarterStars)
             parameters.append(bool: guests)
             parameters.append(int32: guestBooksMax)
             parameters.append(bool: mcp)
@@ -84,7 +84,7 @@ extension TenantRecord {
                 UPDATE tenants
                 SET name = $2, issuers = $3, audiences = $4, amazon_tag = $5, bookshop_id = $6,
                     requests_per_minute = $7, storage_bytes_max = $8, user_storage_bytes_max = $9,
-                    half_stars = $10, guests = $11, guest_books_max = $12, mcp = $13, oauth = $14,
+                    rating_step = $10, guests = $11, guest_books_max = $12, mcp = $13, oauth = $14,
                     oauth_registration = $15, sharing = $16
                 WHERE id = $1
                 """, parameters)

@@ -13,7 +13,7 @@ extension TenantRecord {
         package var requestsPerMinuteMax: Int32?
         package var storageBytesMax: Int64?
         package var userStorageBytesMax: Int64?
-        package var halfStars: Bool?
+        package var ratingStep: RatingStep?
         package var guests: Bool?
         package var guestBooksMax: Int32?
         package var mcp: Bool?
@@ -27,7 +27,7 @@ extension TenantRecord {
             name: String?, audiences: [String], issuers: [String], providers: [IdentityProvider],
             amazonTag: String?, bookshopID: String?, requestsPerMinuteMax: Int32?,
             storageBytesMax: Int64? = nil, userStorageBytesMax: Int64? = nil,
-            halfStars: Bool? = nil, guests: Bool? = nil, guestBooksMax: Int32? = nil,
+            ratingStep: RatingStep? = nil, guests: Bool? = nil, guestBooksMax: Int32? = nil,
             mcp: Bool? = nil, oauth: Bool? = nil, oauthRegistration: Bool? = nil,
             sharing: Bool? = nil,
             removed: [OptionalSetting]
@@ -41,7 +41,7 @@ extension TenantRecord {
             self.requestsPerMinuteMax = requestsPerMinuteMax
             self.storageBytesMax = storageBytesMax
             self.userStorageBytesMax = userStorageBytesMax
-            self.halfStars = halfStars
+            self.ratingStep = ratingStep
             self.guests = guests
             self.guestBooksMax = guestBooksMax
             self.mcp = mcp
@@ -86,7 +86,7 @@ extension TenantRecord {
         requestsPerMinuteMax = changes.requestsPerMinuteMax ?? requestsPerMinuteMax
         storageBytesMax = changes.storageBytesMax ?? storageBytesMax
         userStorageBytesMax = changes.userStorageBytesMax ?? userStorageBytesMax
-        halfStars = changes.halfStars ?? halfStars
+        ratingStep = changes.ratingStep ?? ratingStep
         guests = changes.guests ?? guests
         guestBooksMax = changes.guestBooksMax ?? guestBooksMax
         mcp = changes.mcp ?? mcp

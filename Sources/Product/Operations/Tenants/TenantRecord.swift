@@ -20,8 +20,8 @@ package struct TenantRecord: Sendable, Equatable {
     package var storageBytesMax: Int64?
     /// The maximum bytes of the covers of each user; nil for no limit.
     package var userStorageBytesMax: Int64?
-    /// Whether readers may rate books in half stars.
-    package var halfStars: Bool
+    /// The step of ratings.
+    package var ratingStep: RatingStep
     /// Whether its apps may sign in guests.
     package var guests: Bool
     /// The maximum number of books of each guest.
@@ -71,7 +71,7 @@ package struct TenantRecord: Sendable, Equatable {
             """
             SELECT
                 t.id, t.slug, t.name, t.issuers, t.audiences, t.amazon_tag, t.bookshop_id,
-                t.requests_per_minute, t.storage_bytes_max, t.user_storage_bytes_max, t.half_stars,
+                t.requests_per_minute, t.storage_bytes_max, t.user_storage_bytes_max, t.rating_step::int,
                 t.guests, t.guest_books_max, t.mcp, t.oauth, t.oauth_registration, t.sharing,
                 \(IdentityProvider.columns)
             FROM tenants t
@@ -97,7 +97,7 @@ extension TenantRecord: RowDecodable {
         requestsPerMinuteMax = row.int32()
         storageBytesMax = row.int64()
         userStorageBytesMax = row.int64()
-        halfStars = row.bool() == true
+        ratingStep = row.int32().flatMap { RatingStep(quarterStars: $0) } ?? .whole
         guests = row.bool() == true
         guestBooksMax = row.int32() ?? Self.guestBooksDefault
         mcp = row.bool() == true

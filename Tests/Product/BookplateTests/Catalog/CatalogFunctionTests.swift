@@ -124,6 +124,26 @@ import Testing
                 == sorted.joined(separator: "|"))
     }
 
+    /// All spellings of a name are the same author.
+    @Test(
+        arguments: [
+            ("Vonnegut, Kurt, Jr.", "Kurt Vonnegut, Jr.", "vonnegut"),
+            ("Vonnegut, Jr., Kurt", "Kurt Vonnegut Jr", "vonnegut"),
+            ("King, Martin Luther, Jr.", "Martin Luther King, Jr.", "king"),
+            ("Davis, Arthur, III", "Arthur Davis III", "davis"),
+            ("Bee, Ann, Ph. D.", "Ann Bee, Ph.D.", "bee"),
+            ("Bee, Ann, Esq.", "Ann Bee Esq.", "bee"),
+            ("Doe, Jo, Jr., Ph.D.", "Jo Doe, Jr., Ph.D.", "doe"),
+            ("Le Guin, Ursula K.", "Ursula K. Le Guin", "guin"), ("Plato", "PLATO", "plato"),
+        ])
+    func spellingsOfANameAreOneAuthor(name: String, other: String, family: String) async throws {
+        #expect(
+            try await text("author_id(\(literal(name))) = author_id(\(literal(other)))") == "true")
+        for name in [name, other] {
+            #expect(try await text("family_name(\(literal(name)))") == family)
+        }
+    }
+
     @Test(
         arguments: [
             ("1", "1"), (" 2.5 ", "2.5"), ("½", "0.5"), ("2½", "2.5"), ("-1", "-1"), ("−1", "-1"),

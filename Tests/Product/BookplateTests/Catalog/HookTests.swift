@@ -27,6 +27,10 @@ import Testing
                 "A farm in Wales is sold to two strangers who never sleep."
             ),
             ("There is an alternate cover edition for this ISBN here.", nil),
+            (
+                "Note: This is an alternate-cover edition. Please do not combine. A widow rents a room to a man who never sleeps.",
+                "A widow rents a room to a man who never sleeps."
+            ),
             ("Originally published in 1923 and translated by the author's own daughter.", nil),
             // Sales talk.
             (

@@ -49,15 +49,10 @@ import Testing
     @Test(arguments: [
         ("", "not JSON"), ("{", "not JSON"), ("[]", "not an object"), ("null", "not an object"),
         ("{}", "title is missing"), (#"{"title":""}"#, "title is missing"),
-        (#"{"title":" "}"#, "title is missing"), (#"{"title":5}"#, "title is not text"),
-        (
-            #"{"title":"T","authors":["\#(String(repeating: "x", count: 501))"]}"#,
-            "Author may have at most 500 characters."
-        ),
+        (#"{"title":" "}"#, "title is missing"), (#"{"title":true}"#, "title is not text"),
         (#"{"title":"T","isbn13":"9780306406158"}"#, "ISBN 9780306406158: "),
         (#"{"title":"T","title":"U"}"#, "not JSON"),
         (#"{"title":"\#(String(repeating: "x", count: 501))"}"#, "at most 500 characters"),
-        (#"{"title":"T","genres":{}}"#, "genres is not a list"),
     ])
     func reportsTheProblem(line: String, message: String) {
         let problem = #expect(throws: CatalogRecord.Problem.self) { try record(line) }
@@ -67,7 +62,7 @@ import Testing
     /// Columns are counted in characters, as in a text editor.
     @Test(
         arguments: [
-            (#"{"title": 5}"#, 11), (#"{"ids":{"title":"a"},"title":5}"#, 30),
+            (#"{"title": true}"#, 11), (#"{"ids":{"title":"a"},"title":true}"#, 30),
             (#"{"description":"\"title\":é","title":[]}"#, 38), (#"{"title":"É" "isbn13":1}"#, 14),
             (#"{"title":"T","title":"U"}"#, 14), ("{}", nil), ("{", nil),
         ] as [(String, Int?)])
@@ -94,8 +89,11 @@ import Testing
             try record(#"{"title":"T","hook":" A <b>good</b>\n sentence. "}"#).hook
                 == "A good sentence.")
         #expect(try record(#"{"title":"T","hook":null}"#).hook == nil)
-        #expect(throws: CatalogRecord.Problem.self) {
-            try record(#"{"title":"T","hook":"\#(String(repeating: "x", count: 141))"}"#)
-        }
+        let long = try record(#"{"title":"T","hook":"\#(String(repeating: "x", count: 141))"}"#)
+        #expect(long.hook == nil)
+        #expect(
+            long.problems.map(\.message) == [
+                "Hook may have at most 140 characters. It was left out"
+            ])
     }
 }
