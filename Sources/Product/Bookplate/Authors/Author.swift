@@ -13,7 +13,8 @@ enum Author {
     static let ofCard = AuthorsOfRow(table: "e")
 
     static let fields: [String: FieldResolver] = [
-        "id": .property, "name": .property, "role": .property, "bio": .load(AuthorBio()),
+        "id": .property, "personId": .property, "name": .property, "role": .property,
+        "bio": .load(AuthorBio()),
     ]
 
     /// Returns the id of a person in a role. It differs between roles in the last byte, and is that of the person for `AUTHOR`.
@@ -119,6 +120,7 @@ final class AuthorBatch: ObjectBatch {
         let author = authors[object]
         switch selection.fields[field].selected.name {
         case "id": writer.write(Author.id(of: author.person, in: author.role).description)
+        case "personId": writer.write(author.person.description)
         case "name": writer.write(author.name)
         case "role": writer.write(author.role)
         default: return .null
