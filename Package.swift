@@ -349,7 +349,9 @@ floor(
             ]),
         .testTarget(
             name: "OperationsTests",
-            dependencies: ["Bookplate", "GraphQL", "Operations", "Postgres", "TestSupport"]),
+            dependencies: [
+                "Bookplate", "GraphQL", "Operations", "Postgres", "TestBasics", "TestSupport",
+            ]),
     ])
 
 // MARK: Client: the library on a reader's device. It uses nothing of the server.

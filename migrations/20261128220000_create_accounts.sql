@@ -26,8 +26,8 @@ CREATE TABLE tenants (
     user_storage_bytes_max bigint DEFAULT 2147483648 CHECK (user_storage_bytes_max >= 0),
     -- Null means the limit of the server's configuration.
     requests_per_minute int CHECK (requests_per_minute > 0),
-    -- Whether readers may rate books in half stars.
-    half_stars boolean NOT NULL DEFAULT false,
+    -- The step of ratings in quarter stars: 4 for whole stars, 2 for half stars, 1 for quarter stars.
+    rating_step smallint NOT NULL DEFAULT 4 CHECK (rating_step IN (1, 2, 4)),
     -- Whether the apps of the tenant may sign in guests, and how many books the library of a guest may have.
     guests boolean NOT NULL DEFAULT false,
     guest_books_max int NOT NULL DEFAULT 200 CHECK (guest_books_max BETWEEN 1 AND 1000),
@@ -50,7 +50,8 @@ COMMENT ON COLUMN tenants.bookshop_id IS 'The affiliate ID in links to bookshop.
 COMMENT ON COLUMN tenants.storage_bytes_max IS 'The maximum number of bytes of all covers of the tenant; null for no limit.';
 COMMENT ON COLUMN tenants.user_storage_bytes_max IS 'The maximum number of bytes of the covers of one user; null for no limit.';
 COMMENT ON COLUMN tenants.requests_per_minute IS 'The rate limit of the tenant; null for that of the server''s configuration.';
-COMMENT ON COLUMN tenants.half_stars IS 'Whether readers may rate books in half stars.';
+COMMENT ON COLUMN tenants.rating_step IS
+    'The step of ratings in quarter stars: 4 for whole stars, 2 for half stars, 1 for quarter stars.';
 COMMENT ON COLUMN tenants.guests IS 'Whether apps may sign in guests.';
 COMMENT ON COLUMN tenants.guest_books_max IS 'The maximum number of books of a guest.';
 COMMENT ON COLUMN tenants.oauth IS 'Whether apps of other developers may ask readers for access by OAuth.';

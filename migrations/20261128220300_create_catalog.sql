@@ -156,17 +156,27 @@ $$;
 -- The role of a person in the making of a book. New roles are added at the end.
 CREATE TYPE author_role AS ENUM ('AUTHOR', 'EDITOR', 'TRANSLATOR', 'ILLUSTRATOR', 'NARRATOR', 'CONTRIBUTOR');
 
--- Returns what all spellings of a name have in common: "Le Guin, Ursula K." and "Ursula K. Le Guin" are the same.
+-- Returns what all spellings of a name have in common: "Le Guin, Ursula K." and "Ursula K. Le Guin" are the same, and so are
+-- "Vonnegut, Kurt, Jr.", "Vonnegut, Jr., Kurt", and "Kurt Vonnegut, Jr.". The suffixes are those of `Contributor.isSuffix`.
 CREATE FUNCTION folded_author(name text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
+DECLARE
+    suffix CONSTANT text := ',\s*([js]n?r|ph\.?\s?d|m\.?\s?d|esq|dds|d\.?\s?d|ii|iii|iv|2nd|3rd|4th)\.?\s*(?=,|$)';
+    plain text;
+    suffixes text;
 BEGIN
-    RETURN public.search_fold(
-        CASE
-            WHEN position(',' IN name) = 0 OR name ~* ',\s*(jr|sr|ii|iii|iv|ph\.?d|m\.?d)\.?\s*$' THEN name
-            ELSE split_part(name, ',', 2) || ' ' || split_part(name, ',', 1)
-        END
-    );
+    IF position(',' IN name) = 0 THEN
+        RETURN public.search_fold(name);
+    END IF;
+    plain := regexp_replace(name, suffix, '', 'gi');
+    IF plain <> name THEN
+        suffixes := (
+            SELECT string_agg(m.found[1], ' ' ORDER BY m.number)
+            FROM regexp_matches(name, suffix, 'gi') WITH ORDINALITY m (found, number)
+        );
+    END IF;
+    RETURN public.search_fold(concat_ws(' ', split_part(plain, ',', 2), split_part(plain, ',', 1), suffixes));
 END
 $$;
 
@@ -177,7 +187,7 @@ AS $$
 BEGIN
     RETURN nullif(
         split_part(
-            regexp_replace(public.folded_author(name), '(?<=.) (jr|sr|ii|iii|iv|phd|ph d|md|m d)$', ''),
+            regexp_replace(public.folded_author(name), '(?<=.)( ([js]n?r|phd|ph d|md|m d|esq|dds|dd|d d|ii|iii|iv|2nd|3rd|4th))+$', ''),
             ' ', -1),
         '');
 END
@@ -434,6 +444,8 @@ CREATE INDEX editions_late_for_cover ON editions (cover_due_at)
 -- The triggers find the other records of a work by this index.
 CREATE INDEX editions_work_key ON editions (work_key(title, authors));
 CREATE INDEX editions_series_key ON editions (series_key(series_id, authors)) WHERE series_id IS NOT NULL;
+-- The works of a person.
+CREATE INDEX editions_author_ids ON editions USING gin (author_ids) WITH (fastupdate = off);
 -- The feed finds the other books of liked authors and series by these indexes.
 CREATE INDEX editions_first_author_hash ON editions (first_author_hash, popularity DESC);
 CREATE INDEX editions_series_hash ON editions (series_hash, popularity DESC) WHERE series_hash <> 0;

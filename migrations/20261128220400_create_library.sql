@@ -29,6 +29,14 @@ DECLARE
     author_keys text[];
     name text;
 BEGIN
+    -- Most books have one author, and a title without a colon: then there is one key, and the query below takes most of the time.
+    IF author !~* '[,;&/]|\mand\M' AND strpos(title, ':') = 0 THEN
+        key := hashtextextended(public.title_key(title) || '|' || public.author_key(author), 0);
+        IF key IS NOT NULL THEN
+            RETURN NEXT;
+        END IF;
+        RETURN;
+    END IF;
     author_keys := ARRAY[public.author_key(author)];
     IF author ~* '[,;&/]|\mand\M' THEN
         FOREACH name IN ARRAY (regexp_split_to_array(author, '\s*(?:[,;&/]|\mand\M)\s*', 'i'))[1:3] LOOP
@@ -225,6 +233,8 @@ CREATE TABLE shelves (
     position int NOT NULL,
     description text CHECK (char_length(description) BETWEEN 1 AND 1000),
     color label_color,
+    -- Whether the shelf is the queue of the books that the reader wants to read next. A book leaves it when the reader starts it.
+    is_up_next boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, id)
@@ -232,9 +242,14 @@ CREATE TABLE shelves (
 ALTER TABLE shelves ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE shelves ALTER COLUMN user_id SET (n_distinct = -0.01);
 CREATE UNIQUE INDEX shelves_name ON shelves (user_id, lower(name));
+CREATE UNIQUE INDEX shelves_up_next ON shelves (user_id)
+    WHERE is_up_next;
 
 COMMENT ON TABLE shelves IS 'The shelves of a library.';
 COMMENT ON COLUMN shelves.position IS 'The order of the shelves, ascending. After a merge or an import, numbers can be missing.';
+
+COMMENT ON COLUMN shelves.is_up_next IS
+    'Whether the shelf is the queue of the books that the reader wants to read next. A book leaves it when the reader starts it.';
 
 -- PostgreSQL parses the check constraints of a table again for each statement that writes to it, which took a quarter of
 -- the time of a status change. The constraints of a domain apply only to the columns that a statement assigns. Errors name
@@ -268,6 +283,8 @@ CREATE DOMAIN book_binding AS text
     CONSTRAINT books_binding_check CHECK (char_length(VALUE) BETWEEN 1 AND 100);
 CREATE DOMAIN book_private_notes AS text
     CONSTRAINT books_private_notes_check CHECK (char_length(VALUE) BETWEEN 1 AND 100000);
+CREATE DOMAIN book_content_notes AS text
+    CONSTRAINT books_content_notes_check CHECK (char_length(VALUE) BETWEEN 1 AND 2000);
 CREATE DOMAIN book_moods AS text[]
     CONSTRAINT books_moods_check CHECK (
         cardinality(VALUE) <= 20
@@ -320,6 +337,8 @@ CREATE TABLE books (
     -- The moods of the book, in the words of an import.
     moods book_moods NOT NULL DEFAULT '{}',
     private_notes book_private_notes,
+    -- The reader's warnings about the content, such as violence.
+    content_notes book_content_notes,
     added_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
@@ -398,6 +417,7 @@ COMMENT ON COLUMN books.series_id IS 'The id that `series_id` computes from the 
 COMMENT ON COLUMN books.current_page IS 'The page of the latest progress, usually at most `page_count`.';
 COMMENT ON COLUMN books.binding IS 'The binding or format in the words of the reader or of an import, such as Paperback.';
 COMMENT ON COLUMN books.original_year IS 'The year of the first edition. Negative before our era.';
+COMMENT ON COLUMN books.content_notes IS 'The reader''s warnings about the content, such as violence.';
 COMMENT ON COLUMN books.moods IS 'The moods of the book in the words of an import.';
 COMMENT ON COLUMN books.started_at IS 'When the latest read was started (`reads`).';
 COMMENT ON COLUMN books.finished_at IS 'When the latest read was finished (`reads`).';
@@ -442,8 +462,8 @@ CREATE TABLE listed_books (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL,
     list_rank smallint NOT NULL,
-    -- The rating in half stars, 0 without a rating.
-    half_stars smallint NOT NULL DEFAULT 0,
+    -- The rating in quarter stars, 0 without a rating.
+    quarter_stars smallint NOT NULL DEFAULT 0,
     added_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     -- When the latest read was finished, otherwise -infinity.
@@ -460,13 +480,13 @@ ALTER TABLE listed_books
 CREATE INDEX listed_books_added_at ON listed_books (user_id, list_rank, added_at, book_id);
 CREATE INDEX listed_books_updated_at ON listed_books (user_id, list_rank, updated_at, book_id);
 CREATE INDEX listed_books_finished_at ON listed_books (user_id, list_rank, finished_at, added_at, book_id);
-CREATE INDEX listed_books_half_stars ON listed_books (user_id, list_rank, half_stars, added_at, book_id);
+CREATE INDEX listed_books_quarter_stars ON listed_books (user_id, list_rank, quarter_stars, added_at, book_id);
 CREATE INDEX listed_books_title ON listed_books (user_id, list_rank, sort_title, book_id);
 CREATE INDEX listed_books_author ON listed_books (user_id, list_rank, sort_author, sort_title, book_id);
 
 COMMENT ON TABLE listed_books IS 'The values of each book by which lists are filtered and sorted. Triggers maintain the table.';
 COMMENT ON COLUMN listed_books.list_rank IS 'The order of the status (`list_rank`).';
-COMMENT ON COLUMN listed_books.half_stars IS 'The rating in half stars, 0 without a rating.';
+COMMENT ON COLUMN listed_books.quarter_stars IS 'The rating in quarter stars, 0 without a rating.';
 COMMENT ON COLUMN listed_books.finished_at IS 'When the latest read was finished, otherwise -infinity.';
 COMMENT ON COLUMN listed_books.sort_title IS 'The title as `book_sort_title` returns it.';
 COMMENT ON COLUMN listed_books.sort_author IS 'The authors as `book_sort_author` returns them.';
@@ -504,7 +524,15 @@ ALTER TABLE books_to_link ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE books_to_link IS 'Books that may match an edition of the catalog now, until a job has looked at them.';
 
--- The other columns are copies, so that an index has the order of a shelf by each of them. Orders that change with the status would
+-- Returns the position at the end of a shelf: the time in microseconds, which has 16 digits. Finding the last position would take a search
+-- for each new row.
+CREATE FUNCTION last_shelf_position() RETURNS text
+LANGUAGE sql VOLATILE
+AS $$
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint::text
+$$;
+
+-- `added_at`, `sort_title`, and `sort_author` are copies, so that an index has the order of a shelf by each of them. Orders that change with the status would
 -- make a change of the status write to each shelf of the book; in these orders, a shelf is sorted.
 CREATE TABLE shelf_books (
     user_id uuid NOT NULL,
@@ -514,6 +542,8 @@ CREATE TABLE shelf_books (
     -- A trigger sets them if a statement does not.
     sort_title text COLLATE "C",
     sort_author text COLLATE "C",
+    -- The reader's order. The digits are those of a fraction, so there is always another position between two (`place_book`).
+    position text COLLATE "C" NOT NULL DEFAULT last_shelf_position() CHECK (position ~ '^[0-9]{1,200}$'),
     PRIMARY KEY (user_id, shelf_id, book_id),
     FOREIGN KEY (user_id, shelf_id) REFERENCES shelves ON DELETE CASCADE,
     FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
@@ -523,6 +553,7 @@ ALTER TABLE shelf_books ALTER COLUMN user_id SET (n_distinct = -0.01);
 CREATE INDEX shelf_books_added_at ON shelf_books (user_id, shelf_id, added_at, book_id);
 CREATE INDEX shelf_books_title ON shelf_books (user_id, shelf_id, sort_title, book_id);
 CREATE INDEX shelf_books_author ON shelf_books (user_id, shelf_id, sort_author, sort_title, book_id);
+CREATE INDEX shelf_books_position ON shelf_books (user_id, shelf_id, position, book_id);
 -- An index-only scan returns the shelves of a book.
 CREATE INDEX shelf_books_of_book ON shelf_books (user_id, book_id, shelf_id);
 
@@ -530,6 +561,8 @@ COMMENT ON TABLE shelf_books IS 'The books on shelves.';
 COMMENT ON COLUMN shelf_books.added_at IS 'A copy of `books.added_at`, for the order of a shelf.';
 COMMENT ON COLUMN shelf_books.sort_title IS 'A copy of `listed_books.sort_title`.';
 COMMENT ON COLUMN shelf_books.sort_author IS 'A copy of `listed_books.sort_author`.';
+
+COMMENT ON COLUMN shelf_books.position IS 'The reader''s order: the digits of a fraction. They are the time at which the book was added, or between those of two other books.';
 
 -- The number of books on each shelf. In a row of `shelves`, it would change the version of the shelf.
 CREATE TABLE shelf_counts (
@@ -545,8 +578,8 @@ COMMENT ON TABLE shelf_counts IS 'The number of books on each shelf that ever ha
 COMMENT ON COLUMN shelf_counts.books IS 'The number of rows of `shelf_books`.';
 
 -- Domains, and not constraints of the table, for the reason given at `books`.
-CREATE DOMAIN review_half_stars AS smallint
-    CONSTRAINT reviews_half_stars_check CHECK (VALUE BETWEEN 1 AND 10);
+CREATE DOMAIN review_quarter_stars AS smallint
+    CONSTRAINT reviews_quarter_stars_check CHECK (VALUE BETWEEN 1 AND 20);
 CREATE DOMAIN review_text AS text
     CONSTRAINT reviews_text_check CHECK (char_length(VALUE) BETWEEN 1 AND 100000);
 
@@ -555,8 +588,8 @@ CREATE TABLE reviews (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    -- The rating in half stars: 8 is 4 stars. Odd numbers need tenants.half_stars, except those that were stored before.
-    half_stars review_half_stars,
+    -- The rating in quarter stars: 16 is 4 stars. Readers rate in steps of `tenants.rating_step`. Imports, and earlier ratings, may have other numbers.
+    quarter_stars review_quarter_stars,
     text review_text,
     -- Whether the text reveals the plot.
     has_spoilers boolean NOT NULL DEFAULT false,
@@ -564,7 +597,7 @@ CREATE TABLE reviews (
     updated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (user_id, book_id),
     UNIQUE (user_id, id),
-    CONSTRAINT reviews_content_check CHECK (half_stars IS NOT NULL OR text IS NOT NULL),
+    CONSTRAINT reviews_content_check CHECK (quarter_stars IS NOT NULL OR text IS NOT NULL),
     FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
 );
 ALTER TABLE reviews ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -572,10 +605,10 @@ ALTER TABLE reviews ALTER COLUMN user_id SET (n_distinct = -0.01);
 CREATE INDEX reviews_created_at ON reviews (user_id, created_at, id);
 
 -- An index-only scan returns the ratings of a library.
-CREATE INDEX reviews_half_stars ON reviews (user_id, half_stars);
+CREATE INDEX reviews_quarter_stars ON reviews (user_id, quarter_stars);
 
 COMMENT ON TABLE reviews IS 'The reviews of books, at most one for each book.';
-COMMENT ON COLUMN reviews.half_stars IS 'The rating in half stars: 8 is 4 stars. Null for a text without a rating.';
+COMMENT ON COLUMN reviews.quarter_stars IS 'The rating in quarter stars: 16 is 4 stars. Null for a text without a rating.';
 COMMENT ON COLUMN reviews.has_spoilers IS 'Whether the text reveals the plot.';
 
 -- Deleted books, which their readers can restore for some time (restorable_for). They are not in `books`, so no query has to
@@ -589,10 +622,12 @@ CREATE TABLE deleted_books (
     -- The files of this version stay in the object store. Null also after the cover was dropped because a new one needed its space.
     cover jsonb,
     shelf_ids uuid[] NOT NULL,
+    shelf_positions text[] NOT NULL DEFAULT '{}',
     -- Arrays of rows; null if there are none.
     reads jsonb,
     progress_entries jsonb,
     notes jsonb,
+    copies jsonb,
     -- The row of `ereader_positions`; null if there is none.
     ereader_position jsonb,
     PRIMARY KEY (user_id, id)
@@ -609,4 +644,5 @@ COMMENT ON COLUMN deleted_books.book IS 'The row of `books`, like the rows of ot
 COMMENT ON COLUMN deleted_books.cover IS
     'The row of `covers`, whose files stay in the store. Null without a cover, and if the space was needed.';
 COMMENT ON COLUMN deleted_books.shelf_ids IS 'The shelves on which the book was.';
-COMMENT ON COLUMN deleted_books.reads IS 'An array of rows, as in `progress_entries` and `notes`; null if there are none.';
+COMMENT ON COLUMN deleted_books.shelf_positions IS 'The positions of the book on these shelves.';
+COMMENT ON COLUMN deleted_books.reads IS 'An array of rows, as in `progress_entries`, `notes`, and `copies`; null if there are none.';

@@ -192,10 +192,10 @@ CREATE TABLE reading_counts (
     kind text COLLATE "C" NOT NULL,
     -- 0 for all years, which also contains reads without a date.
     year int NOT NULL,
-    -- The month (01 to 12), the format, or the rating in half stars (0 without one). Otherwise empty.
+    -- The month (01 to 12), the format, or the rating in quarter stars (0 without one). Otherwise empty.
     key text COLLATE "C" NOT NULL,
     number int NOT NULL,
-    -- Only of READS.
+    -- Of READS, MONTH, and FORMAT.
     pages bigint NOT NULL DEFAULT 0,
     seconds bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (user_id, kind, year, key)
@@ -208,7 +208,7 @@ COMMENT ON TABLE reading_counts IS
 COMMENT ON COLUMN reading_counts.kind IS
     'READS and GIVEN_UP: reads. BOOKS: different finished books. RATING: reviews, by year only those of books that were finished in it.';
 COMMENT ON COLUMN reading_counts.year IS '0 for all years, which also contains reads without a date.';
-COMMENT ON COLUMN reading_counts.key IS 'The month, the format, or the rating in half stars (0 without one). Otherwise empty.';
+COMMENT ON COLUMN reading_counts.key IS 'The month, the format, or the rating in quarter stars (0 without one). Otherwise empty.';
 
 -- The numbers of finished reads by genre and author. A reader can have thousands of authors, so an index has the order of the numbers. In the
 -- table above, such an index would prevent HOT updates.
@@ -337,6 +337,49 @@ COMMENT ON COLUMN notes.comment IS 'The reader''s own words.';
 COMMENT ON COLUMN notes.percent IS 'From 0 to 100.';
 COMMENT ON COLUMN notes.seconds IS 'The position in an audiobook.';
 COMMENT ON COLUMN notes.created_at IS 'When the reader made the note. An e-reader may send it later.';
+
+-- The copies of books that readers own, with the loan of a copy that is lent.
+CREATE TABLE book_copies (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    format text CHECK (char_length(format) BETWEEN 1 AND 100),
+    place text CHECK (char_length(place) BETWEEN 1 AND 100),
+    note text CHECK (char_length(note) BETWEEN 1 AND 1000),
+    -- The loan, if the copy is lent. The client chooses its id, so that a repeated request does not lend a copy again that has come back.
+    loan_id uuid,
+    borrower text CHECK (char_length(borrower) BETWEEN 1 AND 200),
+    lent_on partial_date,
+    due_on partial_date,
+    -- Ended loans as JSON, the latest first: {"id": "…", "borrower": "…", "lentOn": "…", "dueOn": "…", "returnedOn": "…"}.
+    past_loans jsonb NOT NULL DEFAULT '[]',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, id),
+    CONSTRAINT book_copies_loan_check CHECK (
+        CASE
+            WHEN loan_id IS NULL THEN num_nonnulls(borrower, lent_on, due_on) = 0
+            ELSE num_nonnulls(borrower, lent_on) = 2
+        END
+    ),
+    CONSTRAINT book_copies_past_loans_check CHECK (jsonb_array_length(past_loans) <= 20),
+    FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
+);
+ALTER TABLE book_copies ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE book_copies ALTER COLUMN user_id SET (n_distinct = -0.01);
+CREATE INDEX book_copies_of_book ON book_copies (user_id, book_id);
+-- The copies that are lent, those that are due first.
+CREATE INDEX book_copies_lent ON book_copies (user_id, coalesce(due_on, '~'), id)
+    INCLUDE (book_id)
+    WHERE loan_id IS NOT NULL;
+
+COMMENT ON TABLE book_copies IS 'The copies of books that readers own. A reader owns a book that has a copy.';
+COMMENT ON COLUMN book_copies.format IS 'The format or the edition in the reader''s words.';
+COMMENT ON COLUMN book_copies.place IS 'Where the copy is, in the reader''s words.';
+COMMENT ON COLUMN book_copies.note IS 'The condition, or anything else that the reader notes about the copy.';
+COMMENT ON COLUMN book_copies.loan_id IS 'The id of the loan; null if the copy is not lent.';
+COMMENT ON COLUMN book_copies.borrower IS 'The person to whom the copy is lent.';
+COMMENT ON COLUMN book_copies.past_loans IS 'The last loans that have ended, at most 20, the latest first.';
 
 -- Links by which readers share a shelf, a review, a note, or the reading of a year. Anyone who has a link can see this object, and
 -- nothing else. A link ends when its row is deleted, also with its object or its account, by the foreign keys. They need no indexes of

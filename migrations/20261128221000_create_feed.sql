@@ -58,6 +58,23 @@ COMMENT ON COLUMN swipes.store IS 'The id of the shop, for BUY; null if the devi
 COMMENT ON COLUMN swipes.recorded_at IS 'When the server stored the swipe.';
 COMMENT ON COLUMN swipes.saved_book_id IS 'The book that the swipe added to the library. It may have been deleted.';
 
+-- The persons whose new books a reader wants to see.
+CREATE TABLE followed_authors (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    -- author_id(name)
+    person_id uuid NOT NULL,
+    -- As in the catalog at that time, so that the list has a name after the catalog has lost the last book of the person.
+    name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 500),
+    followed_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, person_id)
+);
+ALTER TABLE followed_authors ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE followed_authors ALTER COLUMN user_id SET (n_distinct = -0.01);
+
+COMMENT ON TABLE followed_authors IS 'The persons whose new books a reader wants to see.';
+COMMENT ON COLUMN followed_authors.person_id IS 'The id that `author_id` computes from the name.';
+COMMENT ON COLUMN followed_authors.name IS 'The name in the catalog when the reader began to follow the person.';
+
 -- The editions that readers of an edition probably like, best first, or dislike if the score is negative. The job feed.similar
 -- learns them. One row for all links of an edition, so that a feed reads one row for each signal, and learning writes one.
 CREATE TABLE edition_similar (
@@ -154,7 +171,7 @@ CREATE SEQUENCE feed_chains;
 -- writes of a reader update it, and an update of a user passes the triggers of all tables that refer to users.
 CREATE TABLE feed_readers (
     user_id uuid PRIMARY KEY REFERENCES users ON DELETE CASCADE,
-    -- Counts the changes of swipes, books, reviews, preferred genres, and languages that the feed learns from.
+    -- Counts the changes of swipes, books, reviews, preferred genres, languages, and followed authors that the feed learns from.
     signals_version bigint NOT NULL,
     -- When a job for the next deck is due; null if no deck is due. The mark costs a write less than a job, and changes in quick succession
     -- keep the first mark. A worker turns due marks into jobs (enqueue_due_decks).
@@ -165,7 +182,7 @@ CREATE INDEX feed_readers_due ON feed_readers (deck_due_at) WHERE deck_due_at IS
 
 COMMENT ON TABLE feed_readers IS 'The readers whose signals have changed, and when their next decks are due.';
 COMMENT ON COLUMN feed_readers.signals_version IS
-    'The number of changes of swipes, books, reviews, preferred genres, and languages from which the feed learns.';
+    'The number of changes of swipes, books, reviews, preferred genres, languages, and followed authors from which the feed learns.';
 COMMENT ON COLUMN feed_readers.deck_due_at IS 'When a job for the next deck is due; null if no deck is due.';
 
 -- Immutable lists of cards for one reader. A feed is a chain of decks.

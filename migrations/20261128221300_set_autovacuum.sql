@@ -8,8 +8,8 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY[
-        'access_tokens', 'apple_grants', 'books', 'changes', 'collected_signals', 'covers', 'deleted_books',
-        'edition_genres', 'edition_similar', 'edition_similar_sources', 'editions', 'ereader_documents', 'ereader_positions', 'feed_decks', 'feed_readers', 'identities',
+        'access_tokens', 'apple_grants', 'book_copies', 'books', 'changes', 'collected_signals', 'covers', 'deleted_books',
+        'edition_genres', 'edition_similar', 'edition_similar_sources', 'editions', 'ereader_documents', 'ereader_positions', 'feed_decks', 'feed_readers', 'followed_authors', 'identities',
         'import_failures', 'imports', 'library_counts', 'listed_books', 'logs_to_prune', 'notes', 'oauth_grants', 'progress_entries', 'reading_counts', 'reading_days',
         'reading_goals', 'reading_tombstones', 'reading_top_counts', 'reads', 'removed_covers', 'reviews', 'sessions', 'shared_links', 'shelf_books', 'shelf_counts', 'shelves',
         'swipes', 'users'

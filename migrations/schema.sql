@@ -60,6 +60,11 @@ CREATE DOMAIN public.book_binding AS text
 CREATE DOMAIN public.book_category AS text
 	CONSTRAINT books_category_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 100)));
 
+-- Name: book_content_notes; Type: DOMAIN; Schema: public; Owner: -
+
+CREATE DOMAIN public.book_content_notes AS text
+	CONSTRAINT books_content_notes_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 2000)));
+
 -- Name: book_current_page; Type: DOMAIN; Schema: public; Owner: -
 
 CREATE DOMAIN public.book_current_page AS integer
@@ -303,10 +308,10 @@ CREATE TYPE public.reading_status AS ENUM (
     'DID_NOT_FINISH'
 );
 
--- Name: review_half_stars; Type: DOMAIN; Schema: public; Owner: -
+-- Name: review_quarter_stars; Type: DOMAIN; Schema: public; Owner: -
 
-CREATE DOMAIN public.review_half_stars AS smallint
-	CONSTRAINT reviews_half_stars_check CHECK (((VALUE >= 1) AND (VALUE <= 10)));
+CREATE DOMAIN public.review_quarter_stars AS smallint
+	CONSTRAINT reviews_quarter_stars_check CHECK (((VALUE >= 1) AND (VALUE <= 20)));
 
 -- Name: review_text; Type: DOMAIN; Schema: public; Owner: -
 
@@ -538,12 +543,12 @@ CREATE TABLE public.reviews (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL,
     id uuid NOT NULL,
-    half_stars public.review_half_stars,
+    quarter_stars public.review_quarter_stars,
     text public.review_text,
     has_spoilers boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT reviews_content_check CHECK (((half_stars IS NOT NULL) OR (text IS NOT NULL)))
+    CONSTRAINT reviews_content_check CHECK (((quarter_stars IS NOT NULL) OR (text IS NOT NULL)))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 ALTER TABLE ONLY public.reviews ALTER COLUMN user_id SET (n_distinct=-0.01);
@@ -554,9 +559,9 @@ ALTER TABLE ONLY public.reviews FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE public.reviews IS 'The reviews of books, at most one for each book.';
 
--- Name: COLUMN reviews.half_stars; Type: COMMENT; Schema: public; Owner: -
+-- Name: COLUMN reviews.quarter_stars; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.reviews.half_stars IS 'The rating in half stars: 8 is 4 stars. Null for a text without a rating.';
+COMMENT ON COLUMN public.reviews.quarter_stars IS 'The rating in quarter stars: 16 is 4 stars. Null for a text without a rating.';
 
 -- Name: COLUMN reviews.has_spoilers; Type: COMMENT; Schema: public; Owner: -
 
@@ -645,13 +650,73 @@ COMMENT ON COLUMN public.oauth_requests.code_hash IS 'SHA-256 of the authorizati
 
 COMMENT ON COLUMN public.oauth_requests.grant_id IS 'The grant that was created. The row is kept for a while after that, to recognize a code that is used twice.';
 
+-- Name: book_copies; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.book_copies (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    book_id uuid NOT NULL,
+    format text,
+    place text,
+    note text,
+    loan_id uuid,
+    borrower text,
+    lent_on public.partial_date,
+    due_on public.partial_date,
+    past_loans jsonb DEFAULT '[]'::jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT book_copies_borrower_check CHECK (((char_length(borrower) >= 1) AND (char_length(borrower) <= 200))),
+    CONSTRAINT book_copies_format_check CHECK (((char_length(format) >= 1) AND (char_length(format) <= 100))),
+    CONSTRAINT book_copies_loan_check CHECK (
+CASE
+    WHEN (loan_id IS NULL) THEN (num_nonnulls(borrower, lent_on, due_on) = 0)
+    ELSE (num_nonnulls(borrower, lent_on) = 2)
+END),
+    CONSTRAINT book_copies_note_check CHECK (((char_length(note) >= 1) AND (char_length(note) <= 1000))),
+    CONSTRAINT book_copies_past_loans_check CHECK ((jsonb_array_length(past_loans) <= 20)),
+    CONSTRAINT book_copies_place_check CHECK (((char_length(place) >= 1) AND (char_length(place) <= 100)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.book_copies ALTER COLUMN user_id SET (n_distinct=-0.01);
+
+ALTER TABLE ONLY public.book_copies FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE book_copies; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.book_copies IS 'The copies of books that readers own. A reader owns a book that has a copy.';
+
+-- Name: COLUMN book_copies.format; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.book_copies.format IS 'The format or the edition in the reader''s words.';
+
+-- Name: COLUMN book_copies.place; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.book_copies.place IS 'Where the copy is, in the reader''s words.';
+
+-- Name: COLUMN book_copies.note; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.book_copies.note IS 'The condition, or anything else that the reader notes about the copy.';
+
+-- Name: COLUMN book_copies.loan_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.book_copies.loan_id IS 'The id of the loan; null if the copy is not lent.';
+
+-- Name: COLUMN book_copies.borrower; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.book_copies.borrower IS 'The person to whom the copy is lent.';
+
+-- Name: COLUMN book_copies.past_loans; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.book_copies.past_loans IS 'The last loans that have ended, at most 20, the latest first.';
+
 -- Name: listed_books; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.listed_books (
     user_id uuid NOT NULL,
     book_id uuid NOT NULL,
     list_rank smallint NOT NULL,
-    half_stars smallint DEFAULT 0 NOT NULL,
+    quarter_stars smallint DEFAULT 0 NOT NULL,
     added_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     finished_at timestamp with time zone NOT NULL,
@@ -673,9 +738,9 @@ COMMENT ON TABLE public.listed_books IS 'The values of each book by which lists 
 
 COMMENT ON COLUMN public.listed_books.list_rank IS 'The order of the status (`list_rank`).';
 
--- Name: COLUMN listed_books.half_stars; Type: COMMENT; Schema: public; Owner: -
+-- Name: COLUMN listed_books.quarter_stars; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.listed_books.half_stars IS 'The rating in half stars, 0 without a rating.';
+COMMENT ON COLUMN public.listed_books.quarter_stars IS 'The rating in quarter stars, 0 without a rating.';
 
 -- Name: COLUMN listed_books.finished_at; Type: COMMENT; Schema: public; Owner: -
 
@@ -938,6 +1003,7 @@ CREATE TABLE public.books (
     original_year public.book_year,
     moods public.book_moods DEFAULT '{}'::text[] NOT NULL,
     private_notes public.book_private_notes,
+    content_notes public.book_content_notes,
     added_at timestamp with time zone DEFAULT now() NOT NULL,
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
@@ -1034,6 +1100,10 @@ COMMENT ON COLUMN public.books.original_year IS 'The year of the first edition. 
 -- Name: COLUMN books.moods; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.books.moods IS 'The moods of the book in the words of an import.';
+
+-- Name: COLUMN books.content_notes; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.books.content_notes IS 'The reader''s warnings about the content, such as violence.';
 
 -- Name: COLUMN books.started_at; Type: COMMENT; Schema: public; Owner: -
 
@@ -1307,9 +1377,11 @@ CREATE TABLE public.deleted_books (
     review jsonb,
     cover jsonb,
     shelf_ids uuid[] NOT NULL,
+    shelf_positions text[] DEFAULT '{}'::text[] NOT NULL,
     reads jsonb,
     progress_entries jsonb,
     notes jsonb,
+    copies jsonb,
     ereader_position jsonb
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
@@ -1333,9 +1405,13 @@ COMMENT ON COLUMN public.deleted_books.cover IS 'The row of `covers`, whose file
 
 COMMENT ON COLUMN public.deleted_books.shelf_ids IS 'The shelves on which the book was.';
 
+-- Name: COLUMN deleted_books.shelf_positions; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.deleted_books.shelf_positions IS 'The positions of the book on these shelves.';
+
 -- Name: COLUMN deleted_books.reads; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.deleted_books.reads IS 'An array of rows, as in `progress_entries` and `notes`; null if there are none.';
+COMMENT ON COLUMN public.deleted_books.reads IS 'An array of rows, as in `progress_entries`, `notes`, and `copies`; null if there are none.';
 
 -- Name: documents; Type: TABLE; Schema: public; Owner: -
 
@@ -1915,7 +1991,7 @@ COMMENT ON TABLE public.feed_readers IS 'The readers whose signals have changed,
 
 -- Name: COLUMN feed_readers.signals_version; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.feed_readers.signals_version IS 'The number of changes of swipes, books, reviews, preferred genres, and languages from which the feed learns.';
+COMMENT ON COLUMN public.feed_readers.signals_version IS 'The number of changes of swipes, books, reviews, preferred genres, languages, and followed authors from which the feed learns.';
 
 -- Name: COLUMN feed_readers.deck_due_at; Type: COMMENT; Schema: public; Owner: -
 
@@ -1966,6 +2042,32 @@ COMMENT ON COLUMN public.feed_state.cold_start_version IS 'The value of `catalog
 -- Name: COLUMN feed_state.is_replacing_similar; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.feed_state.is_replacing_similar IS 'True while the similar editions of all editions are replaced. If that was interrupted, all are learned again.';
+
+-- Name: followed_authors; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.followed_authors (
+    user_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    name text NOT NULL,
+    followed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT followed_authors_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 500)))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.followed_authors ALTER COLUMN user_id SET (n_distinct=-0.01);
+
+ALTER TABLE ONLY public.followed_authors FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE followed_authors; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.followed_authors IS 'The persons whose new books a reader wants to see.';
+
+-- Name: COLUMN followed_authors.person_id; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.followed_authors.person_id IS 'The id that `author_id` computes from the name.';
+
+-- Name: COLUMN followed_authors.name; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.followed_authors.name IS 'The name in the catalog when the reader began to follow the person.';
 
 -- Name: genre_aliases; Type: TABLE; Schema: public; Owner: -
 
@@ -2637,11 +2739,19 @@ CREATE VIEW public.reader_signals WITH (security_invoker='true') AS
                     b.edition_id,
                     r.updated_at AS at,
                     1 AS rank,
-                    ((ARRAY[0.1, 0.2, 0.6, (1)::numeric, 1.25])[(((r.half_stars)::smallint + 1) / 2)])::real AS weight,
-                    ((ARRAY['-0.3'::numeric, (0)::numeric, 0.6, (1)::numeric, 1.25])[(((r.half_stars)::smallint + 1) / 2)])::real AS voice
+                    ((ARRAY[0.1, 0.2, 0.6, (1)::numeric, 1.25])[
+                        CASE r.quarter_stars
+                            WHEN 1 THEN 1
+                            ELSE (((r.quarter_stars)::smallint + 2) / 4)
+                        END])::real AS weight,
+                    ((ARRAY['-0.3'::numeric, (0)::numeric, 0.6, (1)::numeric, 1.25])[
+                        CASE r.quarter_stars
+                            WHEN 1 THEN 1
+                            ELSE (((r.quarter_stars)::smallint + 2) / 4)
+                        END])::real AS voice
                    FROM (public.reviews r
                      JOIN public.books b ON (((b.user_id = r.user_id) AND (b.id = r.book_id))))
-                  WHERE ((b.edition_id IS NOT NULL) AND (r.half_stars IS NOT NULL) AND ((b.status = 'READ'::public.reading_status) OR (EXISTS ( SELECT
+                  WHERE ((b.edition_id IS NOT NULL) AND (r.quarter_stars IS NOT NULL) AND ((b.status = 'READ'::public.reading_status) OR (EXISTS ( SELECT
                            FROM public.reads d
                           WHERE ((d.user_id = r.user_id) AND (d.book_id = r.book_id) AND (d.outcome = 'FINISHED'::public.read_outcome))))))
                 UNION ALL
@@ -2735,7 +2845,7 @@ COMMENT ON COLUMN public.reading_counts.year IS '0 for all years, which also con
 
 -- Name: COLUMN reading_counts.key; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.reading_counts.key IS 'The month, the format, or the rating in half stars (0 without one). Otherwise empty.';
+COMMENT ON COLUMN public.reading_counts.key IS 'The month, the format, or the rating in quarter stars (0 without one). Otherwise empty.';
 
 -- Name: reading_days; Type: TABLE; Schema: public; Owner: -
 
@@ -3106,7 +3216,9 @@ CREATE TABLE public.shelf_books (
     book_id uuid NOT NULL,
     added_at timestamp with time zone NOT NULL,
     sort_title text COLLATE pg_catalog."C",
-    sort_author text COLLATE pg_catalog."C"
+    sort_author text COLLATE pg_catalog."C",
+    "position" text DEFAULT public.last_shelf_position() NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT shelf_books_position_check CHECK (("position" ~ '^[0-9]{1,200}$'::text))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
 ALTER TABLE ONLY public.shelf_books ALTER COLUMN user_id SET (n_distinct=-0.01);
@@ -3128,6 +3240,10 @@ COMMENT ON COLUMN public.shelf_books.sort_title IS 'A copy of `listed_books.sort
 -- Name: COLUMN shelf_books.sort_author; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.shelf_books.sort_author IS 'A copy of `listed_books.sort_author`.';
+
+-- Name: COLUMN shelf_books."position"; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shelf_books."position" IS 'The reader''s order: the digits of a fraction. They are the time at which the book was added, or between those of two other books.';
 
 -- Name: shelf_counts; Type: TABLE; Schema: public; Owner: -
 
@@ -3157,6 +3273,7 @@ CREATE TABLE public.shelves (
     "position" integer NOT NULL,
     description text,
     color public.label_color,
+    is_up_next boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT shelves_description_check CHECK (((char_length(description) >= 1) AND (char_length(description) <= 1000))),
@@ -3174,6 +3291,10 @@ COMMENT ON TABLE public.shelves IS 'The shelves of a library.';
 -- Name: COLUMN shelves."position"; Type: COMMENT; Schema: public; Owner: -
 
 COMMENT ON COLUMN public.shelves."position" IS 'The order of the shelves, ascending. After a merge or an import, numbers can be missing.';
+
+-- Name: COLUMN shelves.is_up_next; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.shelves.is_up_next IS 'Whether the shelf is the queue of the books that the reader wants to read next. A book leaves it when the reader starts it.';
 
 -- Name: source_misses; Type: TABLE; Schema: public; Owner: -
 
@@ -3309,7 +3430,7 @@ CREATE TABLE public.tenants (
     storage_bytes_max bigint,
     user_storage_bytes_max bigint DEFAULT '2147483648'::bigint,
     requests_per_minute integer,
-    half_stars boolean DEFAULT false NOT NULL,
+    rating_step smallint DEFAULT 4 NOT NULL,
     guests boolean DEFAULT false NOT NULL,
     guest_books_max integer DEFAULT 200 NOT NULL,
     oauth boolean DEFAULT false NOT NULL,
@@ -3321,6 +3442,7 @@ CREATE TABLE public.tenants (
     CONSTRAINT tenants_bookshop_id_check CHECK ((bookshop_id ~ '^[0-9]{1,10}$'::text)),
     CONSTRAINT tenants_guest_books_max_check CHECK (((guest_books_max >= 1) AND (guest_books_max <= 1000))),
     CONSTRAINT tenants_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT tenants_rating_step_check CHECK ((rating_step = ANY (ARRAY[1, 2, 4]))),
     CONSTRAINT tenants_requests_per_minute_check CHECK ((requests_per_minute > 0)),
     CONSTRAINT tenants_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
     CONSTRAINT tenants_storage_bytes_max_check CHECK ((storage_bytes_max >= 0)),
@@ -3363,9 +3485,9 @@ COMMENT ON COLUMN public.tenants.user_storage_bytes_max IS 'The maximum number o
 
 COMMENT ON COLUMN public.tenants.requests_per_minute IS 'The rate limit of the tenant; null for that of the server''s configuration.';
 
--- Name: COLUMN tenants.half_stars; Type: COMMENT; Schema: public; Owner: -
+-- Name: COLUMN tenants.rating_step; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.tenants.half_stars IS 'Whether readers may rate books in half stars.';
+COMMENT ON COLUMN public.tenants.rating_step IS 'The step of ratings in quarter stars: 4 for whole stars, 2 for half stars, 1 for quarter stars.';
 
 -- Name: COLUMN tenants.guests; Type: COMMENT; Schema: public; Owner: -
 
@@ -3744,6 +3866,11 @@ ALTER TABLE ONLY public.audit_events
 ALTER TABLE ONLY public.authors
     ADD CONSTRAINT authors_pkey PRIMARY KEY (id);
 
+-- Name: book_copies book_copies_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.book_copies
+    ADD CONSTRAINT book_copies_pkey PRIMARY KEY (user_id, id);
+
 -- Name: books books_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.books
@@ -3868,6 +3995,11 @@ ALTER TABLE ONLY public.feed_readers
 
 ALTER TABLE ONLY public.feed_state
     ADD CONSTRAINT feed_state_pkey PRIMARY KEY (only_row);
+
+-- Name: followed_authors followed_authors_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.followed_authors
+    ADD CONSTRAINT followed_authors_pkey PRIMARY KEY (user_id, person_id);
 
 -- Name: genre_aliases genre_aliases_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
@@ -4239,6 +4371,14 @@ CREATE INDEX audit_events_at ON public.audit_events USING btree (at);
 
 CREATE INDEX audit_events_unchained ON public.audit_events USING btree (id) WHERE ("position" IS NULL);
 
+-- Name: book_copies_lent; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX book_copies_lent ON public.book_copies USING btree (user_id, COALESCE((due_on)::text, '~'::text), id) INCLUDE (book_id) WHERE (loan_id IS NOT NULL);
+
+-- Name: book_copies_of_book; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX book_copies_of_book ON public.book_copies USING btree (user_id, book_id);
+
 -- Name: books_added_at; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX books_added_at ON public.books USING btree (user_id, added_at, id);
@@ -4314,6 +4454,10 @@ CREATE INDEX edition_sources_edition_id ON public.edition_sources USING btree (e
 -- Name: edition_work_keys_key; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX edition_work_keys_key ON public.edition_work_keys USING btree (source, key);
+
+-- Name: editions_author_ids; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX editions_author_ids ON public.editions USING gin (author_ids) WITH (fastupdate=off);
 
 -- Name: editions_due_for_cover; Type: INDEX; Schema: public; Owner: -
 
@@ -4444,9 +4588,9 @@ CREATE INDEX listed_books_author ON public.listed_books USING btree (user_id, li
 
 CREATE INDEX listed_books_finished_at ON public.listed_books USING btree (user_id, list_rank, finished_at, added_at, book_id);
 
--- Name: listed_books_half_stars; Type: INDEX; Schema: public; Owner: -
+-- Name: listed_books_quarter_stars; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX listed_books_half_stars ON public.listed_books USING btree (user_id, list_rank, half_stars, added_at, book_id);
+CREATE INDEX listed_books_quarter_stars ON public.listed_books USING btree (user_id, list_rank, quarter_stars, added_at, book_id);
 
 -- Name: listed_books_title; Type: INDEX; Schema: public; Owner: -
 
@@ -4560,9 +4704,9 @@ CREATE INDEX removed_editions_survivor_id ON public.removed_editions USING btree
 
 CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_at, id);
 
--- Name: reviews_half_stars; Type: INDEX; Schema: public; Owner: -
+-- Name: reviews_quarter_stars; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX reviews_half_stars ON public.reviews USING btree (user_id, half_stars);
+CREATE INDEX reviews_quarter_stars ON public.reviews USING btree (user_id, quarter_stars);
 
 -- Name: schema_usage_client_id; Type: INDEX; Schema: public; Owner: -
 
@@ -4592,6 +4736,10 @@ CREATE INDEX shelf_books_author ON public.shelf_books USING btree (user_id, shel
 
 CREATE INDEX shelf_books_of_book ON public.shelf_books USING btree (user_id, book_id, shelf_id);
 
+-- Name: shelf_books_position; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX shelf_books_position ON public.shelf_books USING btree (user_id, shelf_id, "position", book_id);
+
 -- Name: shelf_books_title; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX shelf_books_title ON public.shelf_books USING btree (user_id, shelf_id, sort_title, book_id);
@@ -4599,6 +4747,10 @@ CREATE INDEX shelf_books_title ON public.shelf_books USING btree (user_id, shelf
 -- Name: shelves_name; Type: INDEX; Schema: public; Owner: -
 
 CREATE UNIQUE INDEX shelves_name ON public.shelves USING btree (user_id, lower(name));
+
+-- Name: shelves_up_next; Type: INDEX; Schema: public; Owner: -
+
+CREATE UNIQUE INDEX shelves_up_next ON public.shelves USING btree (user_id) WHERE is_up_next;
 
 -- Name: swipes_edition_id; Type: INDEX; Schema: public; Owner: -
 
@@ -4772,6 +4924,10 @@ CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.reading_go
 
 CREATE TRIGGER log_changes AFTER INSERT OR DELETE OR UPDATE ON public.shelves FOR EACH ROW EXECUTE FUNCTION public.log_shelf();
 
+-- Name: book_copies log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.book_copies REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_copies();
+
 -- Name: books log_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_books();
@@ -4796,6 +4952,10 @@ CREATE TRIGGER log_delete AFTER DELETE ON public.reviews REFERENCING OLD TABLE A
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.shelf_books REFERENCING OLD TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
 
+-- Name: book_copies log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.book_copies REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_copies();
+
 -- Name: books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_insert AFTER INSERT ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_created_book();
@@ -4819,6 +4979,10 @@ CREATE TRIGGER log_insert AFTER INSERT ON public.reviews REFERENCING NEW TABLE A
 -- Name: shelf_books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_insert AFTER INSERT ON public.shelf_books REFERENCING NEW TABLE AS moved_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_shelf_books();
+
+-- Name: book_copies log_update; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_update AFTER UPDATE ON public.book_copies REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_copies();
 
 -- Name: progress_entries log_update; Type: TRIGGER; Schema: public; Owner: -
 
@@ -4902,6 +5066,11 @@ ALTER TABLE ONLY public.access_tokens
 
 ALTER TABLE ONLY public.apple_grants
     ADD CONSTRAINT apple_grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: book_copies book_copies_user_id_book_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.book_copies
+    ADD CONSTRAINT book_copies_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
 
 -- Name: books books_edition_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -4987,6 +5156,11 @@ ALTER TABLE ONLY public.feed_decks
 
 ALTER TABLE ONLY public.feed_readers
     ADD CONSTRAINT feed_readers_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+-- Name: followed_authors followed_authors_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.followed_authors
+    ADD CONSTRAINT followed_authors_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 -- Name: genre_aliases genre_aliases_genre_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
@@ -5238,6 +5412,10 @@ CREATE POLICY administration ON public.audit_chain TO bookplate_owner USING (tru
 
 CREATE POLICY administration ON public.audit_events TO bookplate_owner USING (true) WITH CHECK (true);
 
+-- Name: book_copies administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.book_copies TO bookplate_owner USING (true) WITH CHECK (true);
+
 -- Name: books administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.books TO bookplate_owner USING (true) WITH CHECK (true);
@@ -5285,6 +5463,10 @@ CREATE POLICY administration ON public.feed_decks TO bookplate_owner USING (true
 -- Name: feed_readers administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.feed_readers TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: followed_authors administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.followed_authors TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: identities administration; Type: POLICY; Schema: public; Owner: -
 
@@ -5458,6 +5640,10 @@ ALTER TABLE public.audit_chain ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE public.audit_events ENABLE ROW LEVEL SECURITY;
 
+-- Name: book_copies; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.book_copies ENABLE ROW LEVEL SECURITY;
+
 -- Name: books; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.books ENABLE ROW LEVEL SECURITY;
@@ -5517,6 +5703,10 @@ ALTER TABLE public.feed_readers ENABLE ROW LEVEL SECURITY;
 -- Name: oauth_requests finding; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY finding ON public.oauth_requests FOR SELECT TO bookplate_app USING (((tenant_id = public.app_tenant_id()) AND ((user_id = public.app_user_id()) OR (user_id IS NULL))));
+
+-- Name: followed_authors; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.followed_authors ENABLE ROW LEVEL SECURITY;
 
 -- Name: oauth_requests forgetting; Type: POLICY; Schema: public; Owner: -
 
@@ -5586,6 +5776,10 @@ CREATE POLICY owner_only ON public.access_tokens TO bookplate_app USING ((user_i
 
 CREATE POLICY owner_only ON public.apple_grants TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
+-- Name: book_copies owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.book_copies TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: books owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.books TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -5621,6 +5815,10 @@ CREATE POLICY owner_only ON public.feed_decks TO bookplate_app USING ((user_id =
 -- Name: feed_readers owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.feed_readers TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
+-- Name: followed_authors owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.followed_authors TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
 -- Name: identities owner_only; Type: POLICY; Schema: public; Owner: -
 
@@ -5855,6 +6053,10 @@ GRANT ALL ON FUNCTION public.add_persisted_query(hash text, document text, count
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.reads TO bookplate_app;
 
+-- Name: FUNCTION add_read_count(owner uuid, sign integer, changed public.reads); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.add_read_count(owner uuid, sign integer, changed public.reads) FROM PUBLIC;
+
 -- Name: FUNCTION add_read_counts(owner uuid, old_reads public.reads[], new_reads public.reads[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.add_read_counts(owner uuid, old_reads public.reads[], new_reads public.reads[]) FROM PUBLIC;
@@ -5871,6 +6073,11 @@ REVOKE ALL ON FUNCTION public.add_work_signals(numbers bigint[], counts integer[
 
 REVOKE ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.adopt_guest(guest uuid, guest_session uuid, OUT user_id uuid, OUT outcome text) TO bookplate_app;
+
+-- Name: FUNCTION analyze_libraries(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.analyze_libraries() FROM PUBLIC;
+GRANT ALL ON FUNCTION public.analyze_libraries() TO bookplate_app;
 
 -- Name: FUNCTION append_change(owner uuid, change public.change_kind, typename text, object uuid, old_xmin xid); Type: ACL; Schema: public; Owner: -
 
@@ -5909,6 +6116,11 @@ GRANT ALL ON FUNCTION public.begin_guest_deletion(guest uuid, days integer) TO b
 
 REVOKE ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.begin_job(id uuid, fence integer, read_only boolean) TO bookplate_app;
+
+-- Name: FUNCTION books_of_person(person uuid, name text); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.books_of_person(person uuid, name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.books_of_person(person uuid, name text) TO bookplate_app;
 
 -- Name: FUNCTION books_with_keys(owner uuid, query tsquery, rows_max integer, ranks integer[], patterns text[], signs text); Type: ACL; Schema: public; Owner: -
 
@@ -6224,6 +6436,10 @@ GRANT ALL ON FUNCTION public.is_stored_version(user_id uuid, book_id uuid, versi
 REVOKE ALL ON FUNCTION public.keep_cold_start_decks(languages text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.keep_cold_start_decks(languages text[]) TO bookplate_app;
 
+-- Name: FUNCTION leave_up_next(owner uuid, book uuid, new_status public.reading_status); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.leave_up_next(owner uuid, book uuid, new_status public.reading_status) FROM PUBLIC;
+
 -- Name: FUNCTION library_positions(users uuid[]); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.library_positions(users uuid[]) FROM PUBLIC;
@@ -6248,6 +6464,10 @@ REVOKE ALL ON FUNCTION public.list_genres_of_editions(ids uuid[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.list_imported_books(ids uuid[], ratings smallint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.list_imported_books(ids uuid[], ratings smallint[]) TO bookplate_app;
 
+-- Name: TABLE book_copies; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.book_copies TO bookplate_app;
+
 -- Name: FUNCTION lock_catalog(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.lock_catalog() FROM PUBLIC;
@@ -6267,6 +6487,10 @@ REVOKE ALL ON FUNCTION public.log_book() FROM PUBLIC;
 -- Name: FUNCTION log_changed_progress(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_changed_progress() FROM PUBLIC;
+
+-- Name: FUNCTION log_copies(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_copies() FROM PUBLIC;
 
 -- Name: FUNCTION log_created_book(); Type: ACL; Schema: public; Owner: -
 
@@ -6878,6 +7102,10 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.feed_readers TO bookplate_app;
 
 GRANT SELECT ON TABLE public.feed_state TO bookplate_app;
 
+-- Name: TABLE followed_authors; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE ON TABLE public.followed_authors TO bookplate_app;
+
 -- Name: TABLE genre_aliases; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.genre_aliases TO bookplate_app;
@@ -7057,6 +7285,10 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.shared_links TO bookplate_app;
 -- Name: TABLE shelf_books; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT,INSERT,DELETE ON TABLE public.shelf_books TO bookplate_app;
+
+-- Name: COLUMN shelf_books."position"; Type: ACL; Schema: public; Owner: -
+
+GRANT UPDATE("position") ON TABLE public.shelf_books TO bookplate_app;
 
 -- Name: TABLE shelf_counts; Type: ACL; Schema: public; Owner: -
 

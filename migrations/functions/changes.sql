@@ -250,6 +250,7 @@ BEGIN
             updated_at = now()
         WHERE l.user_id = owner AND l.book_id = book;
         IF new_rank <> old_rank THEN
+            ignored := leave_up_next(owner, book, new_status);
             UPDATE library_counts c
             SET books[new_rank] = c.books[new_rank] + 1,
                 books[old_rank] = c.books[old_rank] - 1,
@@ -350,6 +351,7 @@ BEGIN
             IS DISTINCT FROM (NEW.updated_at, coalesce(NEW.finished_at, '-infinity'), new_rank);
     IF current_setting('app.bulk', true) = 'on' THEN
         IF NEW.status <> OLD.status THEN
+            ignored := leave_up_next(NEW.user_id, NEW.id, NEW.status);
             ignored := count_listed_book(NEW.user_id, list_rank(OLD.status), new_rank);
         END IF;
         ignored := set_config('app.writes_unlogged_books', 'on', true);
@@ -367,6 +369,7 @@ BEGIN
         RETURN NULL;
     END IF;
     IF NEW.status <> OLD.status THEN
+        ignored := leave_up_next(NEW.user_id, NEW.id, NEW.status);
         old_rank := list_rank(OLD.status);
         UPDATE library_counts c
         SET books[new_rank] = c.books[new_rank] + 1,
@@ -462,9 +465,11 @@ BEGIN
             FROM users u
             WHERE u.id = owner;
             CONTINUE WHEN NOT FOUND;
-            UPDATE listed_books l
-            SET half_stars = 0
-            WHERE l.user_id = owner AND l.book_id = ANY(books) AND l.half_stars <> 0;
+            IF current_setting('app.deletes_book', true) IS DISTINCT FROM 'on' THEN
+                UPDATE listed_books l
+                SET quarter_stars = 0
+                WHERE l.user_id = owner AND l.book_id = ANY(books) AND l.quarter_stars <> 0;
+            END IF;
             IF cardinality(ids) = 1 THEN
                 ignored := append_change(owner, 'DELETED', 'Review', ids[1]);
             ELSE
@@ -491,9 +496,9 @@ BEGIN
         END IF;
         ignored := count_ratings(owner, old_reviews, new_reviews);
         UPDATE listed_books l
-        SET half_stars = coalesce(n.half_stars, 0)
+        SET quarter_stars = coalesce(n.quarter_stars, 0)
         FROM unnest(new_reviews) n
-        WHERE l.user_id = owner AND l.book_id = n.book_id AND l.half_stars <> coalesce(n.half_stars, 0);
+        WHERE l.user_id = owner AND l.book_id = n.book_id AND l.quarter_stars <> coalesce(n.quarter_stars, 0);
         CONTINUE WHEN current_setting('app.bulk', true) = 'on';
         ignored := set_config('app.logs_unwritten_books', 'on', true);
         IF cardinality(ids) = 1 THEN
@@ -530,7 +535,7 @@ END
 $$;
 
 -- Lists, counts, and logs books of the current user that were added with app.lists_books, as `log_created_book` would, but with one
--- statement for all. `ratings` has the ratings of their reviews in half stars.
+-- statement for all. `ratings` has the ratings of their reviews in quarter stars.
 -- definer: no request has the privilege to write the log and the lists.
 CREATE OR REPLACE FUNCTION list_imported_books(ids uuid[], ratings smallint[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
@@ -540,7 +545,7 @@ DECLARE
 BEGIN
     PERFORM lock_user(owner);
     INSERT INTO listed_books (
-        user_id, book_id, list_rank, half_stars, added_at, updated_at, finished_at, sort_title, sort_author, search_text
+        user_id, book_id, list_rank, quarter_stars, added_at, updated_at, finished_at, sort_title, sort_author, search_text
     )
     SELECT
         b.user_id, b.id, list_rank(b.status), coalesce(n.rating, 0), b.added_at, b.updated_at,

@@ -20,7 +20,7 @@ BEGIN
     RETURN QUERY
     WITH stored AS (
         INSERT INTO deleted_books (
-            user_id, id, book, review, cover, shelf_ids, reads, progress_entries, notes, ereader_position
+            user_id, id, book, review, cover, shelf_ids, shelf_positions, reads, progress_entries, notes, copies, ereader_position
         )
         SELECT
             owner,
@@ -43,6 +43,13 @@ BEGIN
                 WHERE s.user_id = owner AND s.book_id = b.id
                 ORDER BY h.name, h.id
             ),
+            ARRAY(
+                SELECT s.position
+                FROM shelf_books s
+                JOIN shelves h ON h.user_id = s.user_id AND h.id = s.shelf_id
+                WHERE s.user_id = owner AND s.book_id = b.id
+                ORDER BY h.name, h.id
+            ),
             (
                 SELECT jsonb_agg(to_jsonb(r))
                 FROM reads r
@@ -60,6 +67,11 @@ BEGIN
                 WHERE n.user_id = owner AND n.book_id = b.id
             ),
             (
+                SELECT jsonb_agg(to_jsonb(c))
+                FROM book_copies c
+                WHERE c.user_id = owner AND c.book_id = b.id
+            ),
+            (
                 SELECT to_jsonb(p)
                 FROM ereader_positions p
                 WHERE p.user_id = owner AND p.book_id = b.id
@@ -73,9 +85,11 @@ BEGIN
             review = excluded.review,
             cover = excluded.cover,
             shelf_ids = excluded.shelf_ids,
+            shelf_positions = excluded.shelf_positions,
             reads = excluded.reads,
             progress_entries = excluded.progress_entries,
             notes = excluded.notes,
+            copies = excluded.copies,
             ereader_position = excluded.ereader_position
         RETURNING id, shelf_ids
     ), no_covers AS (
@@ -121,8 +135,8 @@ BEGIN
 END
 $$;
 
--- Restores a deleted book with its review, its reads, its notes, its cover, the last position of an e-reader, and those of its
--- shelves that still exist. The outcome is RESTORED, EXISTS if the library has the book, NOT_FOUND if it was never deleted or can no
+-- Restores a deleted book with its review, its reads, its notes, its copies, its cover, the last position of an e-reader, and
+-- those of its shelves that still exist. The outcome is RESTORED, EXISTS if the library has the book, NOT_FOUND if it was never deleted or can no
 -- longer be restored, or CONFLICT if another book, `other_id`, has its ISBN or its edition.
 CREATE OR REPLACE FUNCTION restore_book(owner uuid, restored_id uuid, OUT outcome text, OUT other_id uuid)
 LANGUAGE plpgsql
@@ -216,14 +230,32 @@ BEGIN
             )
         );
     END IF;
+    IF stored.copies IS NOT NULL THEN
+        -- Another book may have a copy with the same id by now.
+        PERFORM insert_stored_rows(
+            'book_copies',
+            (
+                SELECT jsonb_agg(
+                    CASE
+                        WHEN EXISTS (SELECT FROM book_copies k WHERE k.user_id = owner AND k.id = (c ->> 'id')::uuid)
+                            THEN c || jsonb_build_object('id', gen_random_uuid())
+                        ELSE c
+                    END
+                )
+                FROM jsonb_array_elements(stored.copies) AS c
+            )
+        );
+    END IF;
     IF stored.ereader_position IS NOT NULL THEN
         PERFORM insert_stored_rows('ereader_positions', jsonb_build_array(stored.ereader_position));
     END IF;
-    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author, position)
     SELECT
-        owner, s.id, restored_id, book.added_at, book_sort_title(book.title, book.language), book_sort_author(book.author)
-    FROM shelves s
-    WHERE s.user_id = owner AND s.id = ANY(stored.shelf_ids);
+        owner, s.id, restored_id, book.added_at, book_sort_title(book.title, book.language), book_sort_author(book.author),
+        coalesce(p.position, last_shelf_position())
+    FROM unnest(stored.shelf_ids, stored.shelf_positions) AS p (shelf_id, position)
+    JOIN shelves s ON s.user_id = owner AND s.id = p.shelf_id
+    ON CONFLICT DO NOTHING;
     DELETE FROM deleted_books d
     WHERE d.user_id = owner AND d.id = restored_id;
     outcome := 'RESTORED';

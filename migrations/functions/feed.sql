@@ -42,13 +42,13 @@ FROM (
             b.edition_id,
             r.updated_at AS at,
             1 AS rank,
-            (ARRAY[0.1, 0.2, 0.6, 1, 1.25])[(r.half_stars + 1) / 2]::float4 AS weight,
-            (ARRAY[-0.3, 0, 0.6, 1, 1.25])[(r.half_stars + 1) / 2]::float4 AS voice
+            (ARRAY[0.1, 0.2, 0.6, 1, 1.25])[CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END]::float4 AS weight,
+            (ARRAY[-0.3, 0, 0.6, 1, 1.25])[CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END]::float4 AS voice
         FROM reviews r
         JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
         -- A review without a rating is not a signal. The status of its book is.
         WHERE b.edition_id IS NOT NULL
-            AND r.half_stars IS NOT NULL
+            AND r.quarter_stars IS NOT NULL
             AND (
                 b.status = 'READ'
                 OR EXISTS (

@@ -71,9 +71,148 @@ CREATE POLICY administration ON books_to_link TO CURRENT_USER
     WITH CHECK (true);
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON shelves, books, reviews TO bookplate_app;
-GRANT SELECT, INSERT, DELETE ON shelf_books TO bookplate_app;
+GRANT SELECT, INSERT, DELETE, UPDATE (position) ON shelf_books TO bookplate_app;
 -- Only triggers and functions write these tables.
 GRANT SELECT ON listed_books, library_counts, shelf_counts TO bookplate_app;
+
+-- MARK: The order of a shelf
+
+-- Returns the shortest position between two others, which are the digits of fractions: 45 for 4 and 5, and 42 for 4 and 45. Returns null
+-- if they are equal.
+CREATE OR REPLACE FUNCTION position_between(lower text, upper text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+DECLARE
+    first CONSTANT numeric := ('0.' || lower)::numeric;
+    last CONSTANT numeric := ('0.' || upper)::numeric;
+    middle CONSTANT numeric := (first + last) * 0.5;
+    rounded numeric;
+BEGIN
+    IF first >= last THEN
+        RETURN NULL;
+    END IF;
+    FOR digits IN 1..scale(middle) LOOP
+        rounded := round(middle, digits);
+        IF rounded > first AND rounded < last THEN
+            RETURN substr(rounded::text, 3);
+        END IF;
+    END LOOP;
+END
+$$;
+
+-- Puts a book on a shelf directly before or after another one, `anchor`, or at the end if that is null or not on the shelf. Returns what is
+-- wrong: SHELF or BOOK if it does not exist, or null. A book that has the place already does not move.
+--
+-- Each placement at the same place makes positions longer, by a digit for about three of them. When a position would have more than 200
+-- digits, or if two books have the same one, all books of the shelf first get new positions in their order.
+CREATE OR REPLACE FUNCTION place_book(owner uuid, shelf uuid, book uuid, anchor uuid, is_before boolean) RETURNS text
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    kept text;
+    found text;
+    placed text;
+    neighbor shelf_books;
+BEGIN
+    -- Two devices may place books at the same time.
+    PERFORM lock_user(owner);
+    IF NOT EXISTS (SELECT FROM shelves s WHERE s.user_id = owner AND s.id = shelf) THEN
+        RETURN 'SHELF';
+    ELSIF NOT EXISTS (SELECT FROM books b WHERE b.user_id = owner AND b.id = book) THEN
+        RETURN 'BOOK';
+    END IF;
+    SELECT s.position INTO kept
+    FROM shelf_books s
+    WHERE s.user_id = owner AND s.shelf_id = shelf AND s.book_id = book;
+    IF kept IS NOT NULL AND anchor = book THEN
+        RETURN NULL;
+    END IF;
+    LOOP
+        SELECT s.position INTO found
+        FROM shelf_books s
+        WHERE s.user_id = owner AND s.shelf_id = shelf AND s.book_id = anchor;
+        IF found IS NOT NULL AND is_before THEN
+            SELECT s.* INTO neighbor
+            FROM shelf_books s
+            WHERE s.user_id = owner AND s.shelf_id = shelf AND (s.position, s.book_id) < (found, anchor)
+            ORDER BY s.position DESC, s.book_id DESC
+            LIMIT 1;
+            placed := position_between(coalesce(neighbor.position, '0'), found);
+        ELSE
+            SELECT s.* INTO neighbor
+            FROM shelf_books s
+            WHERE s.user_id = owner AND s.shelf_id = shelf AND (s.position, s.book_id) > (found, anchor)
+            ORDER BY s.position, s.book_id
+            LIMIT 1;
+            placed := position_between(found, neighbor.position);
+            IF neighbor.position IS NULL THEN
+                SELECT s.* INTO neighbor
+                FROM shelf_books s
+                WHERE s.user_id = owner AND s.shelf_id = shelf
+                ORDER BY s.position DESC, s.book_id DESC
+                LIMIT 1;
+                placed := last_shelf_position();
+                -- The clock may be behind.
+                IF placed <= neighbor.position THEN
+                    placed := neighbor.position || '5';
+                END IF;
+            END IF;
+        END IF;
+        -- The book has the place already.
+        IF neighbor.book_id = book THEN
+            RETURN NULL;
+        END IF;
+        EXIT WHEN length(placed) <= 200;
+        UPDATE shelf_books s
+        SET position = lpad(o.number::text, 10, '0')
+        FROM (
+            SELECT p.book_id, row_number() OVER (ORDER BY p.position, p.book_id) AS number
+            FROM shelf_books p
+            WHERE p.user_id = owner AND p.shelf_id = shelf
+        ) o
+        WHERE s.user_id = owner AND s.shelf_id = shelf AND s.book_id = o.book_id;
+    END LOOP;
+    IF kept IS NULL THEN
+        INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author, position)
+        SELECT owner, shelf, l.book_id, l.added_at, l.sort_title, l.sort_author, placed
+        FROM listed_books l
+        WHERE l.user_id = owner AND l.book_id = book;
+    ELSE
+        UPDATE shelf_books s
+        SET position = placed
+        WHERE s.user_id = owner AND s.shelf_id = shelf AND s.book_id = book;
+        -- Logs the shelf.
+        UPDATE shelves s
+        SET updated_at = now()
+        WHERE s.user_id = owner AND s.id = shelf;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Removes a book from the queue of the books to read next if its new status says that the reader has started it. The triggers that log
+-- changes of books call this function for each change of a status.
+CREATE OR REPLACE FUNCTION leave_up_next(owner uuid, book uuid, new_status reading_status) RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+    shelf uuid;
+BEGIN
+    IF new_status IN ('WANT_TO_READ', 'PAUSED') THEN
+        RETURN;
+    END IF;
+    SELECT s.shelf_id INTO shelf
+    FROM shelves h
+    JOIN shelf_books s ON s.user_id = owner AND s.shelf_id = h.id AND s.book_id = book
+    WHERE h.user_id = owner AND h.is_up_next;
+    IF FOUND THEN
+        DELETE FROM shelf_books s
+        WHERE s.user_id = owner AND s.shelf_id = shelf AND s.book_id = book;
+    END IF;
+END
+$$;
+
+REVOKE ALL ON FUNCTION leave_up_next FROM PUBLIC;
 
 -- MARK: Lists
 

@@ -121,6 +121,7 @@ CREATE OR REPLACE FUNCTION merge_shelves(guest uuid, account uuid) RETURNS jsonb
 LANGUAGE plpgsql
 AS $$
 DECLARE
+    becomes_queue boolean;
     merged jsonb := '{}';
     shelf shelves;
     kept uuid;
@@ -131,20 +132,29 @@ BEGIN
         WHERE s.user_id = account AND lower(s.name) = lower(shelf.name);
         IF NOT FOUND THEN
             kept := unused_id(account, shelf.id);
-            INSERT INTO shelves (user_id, id, name, position, description, color, created_at, updated_at)
+            INSERT INTO shelves (user_id, id, name, position, description, color, is_up_next, created_at, updated_at)
             SELECT
-                account, kept, shelf.name, coalesce(max(s.position) + 1, 0), shelf.description, shelf.color, shelf.created_at,
-                shelf.updated_at
+                account, kept, shelf.name, coalesce(max(s.position) + 1, 0), shelf.description, shelf.color,
+                -- The queue of the account stays the only one.
+                shelf.is_up_next AND NOT coalesce(bool_or(s.is_up_next), false), shelf.created_at, shelf.updated_at
             FROM shelves s
             WHERE s.user_id = account;
         ELSE
+            -- The queue of the account stays the only one.
+            becomes_queue := shelf.is_up_next
+                AND NOT EXISTS (SELECT FROM shelves q WHERE q.user_id = account AND q.is_up_next);
             UPDATE shelves s
             SET description = coalesce(s.description, shelf.description),
                 color = coalesce(s.color, shelf.color),
+                is_up_next = s.is_up_next OR becomes_queue,
                 updated_at = now()
             WHERE s.user_id = account
                 AND s.id = kept
-                AND (s.description IS NULL AND shelf.description IS NOT NULL OR s.color IS NULL AND shelf.color IS NOT NULL);
+                AND (
+                    s.description IS NULL AND shelf.description IS NOT NULL
+                    OR s.color IS NULL AND shelf.color IS NOT NULL
+                    OR becomes_queue
+                );
         END IF;
         merged := merged || jsonb_build_object(shelf.id, kept);
     END LOOP;
@@ -168,6 +178,11 @@ BEGIN
     JOIN books g ON g.user_id = guest AND g.id = m.key::uuid
     JOIN books k ON k.user_id = account AND k.id = m.value::uuid
     WHERE g.private_notes <> k.private_notes;
+    PERFORM keep_as_notes(account, k.id, g.content_notes)
+    FROM jsonb_each_text(matched) m
+    JOIN books g ON g.user_id = guest AND g.id = m.key::uuid
+    JOIN books k ON k.user_id = account AND k.id = m.value::uuid
+    WHERE g.content_notes <> k.content_notes;
     UPDATE books k
     SET edition_id = coalesce(k.edition_id, free.edition_id),
         linked_by = CASE WHEN k.edition_id IS NULL AND free.edition_id IS NOT NULL THEN g.linked_by ELSE k.linked_by END,
@@ -189,6 +204,7 @@ BEGIN
         binding = coalesce(k.binding, g.binding),
         original_year = coalesce(k.original_year, g.original_year),
         private_notes = coalesce(k.private_notes, g.private_notes),
+        content_notes = coalesce(k.content_notes, g.content_notes),
         moods = CASE WHEN k.moods = '{}' THEN g.moods ELSE k.moods END,
         started_at = coalesce(k.started_at, g.started_at),
         finished_at = coalesce(k.finished_at, g.finished_at),
@@ -426,13 +442,13 @@ BEGIN
         WHERE v.user_id = account AND v.book_id = book;
         IF FOUND THEN
             UPDATE reviews v
-            SET half_stars = coalesce(kept.half_stars, review.half_stars),
+            SET quarter_stars = coalesce(kept.quarter_stars, review.quarter_stars),
                 text = coalesce(kept.text, review.text),
                 has_spoilers = CASE WHEN kept.text IS NULL THEN review.has_spoilers ELSE kept.has_spoilers END,
                 updated_at = now()
             WHERE v.user_id = account
                 AND v.book_id = book
-                AND ((kept.half_stars IS NULL AND review.half_stars IS NOT NULL) OR (kept.text IS NULL AND review.text IS NOT NULL));
+                AND ((kept.quarter_stars IS NULL AND review.quarter_stars IS NOT NULL) OR (kept.text IS NULL AND review.text IS NOT NULL));
             IF kept.text <> review.text THEN
                 PERFORM keep_as_notes(account, book, review.text);
             END IF;
@@ -460,6 +476,35 @@ BEGIN
         INSERT INTO notes VALUES (note.*);
     END LOOP;
 END
+$$;
+
+-- Moves the copies of the guest. A book of the account keeps its own, too.
+CREATE OR REPLACE FUNCTION merge_copies(guest uuid, account uuid, merged_books jsonb) RETURNS void
+LANGUAGE sql
+AS $$
+    INSERT INTO book_copies (
+        user_id, id, book_id, format, place, note, loan_id, borrower, lent_on, due_on, past_loans, created_at, updated_at
+    )
+    SELECT
+        account,
+        CASE
+            WHEN EXISTS (SELECT FROM book_copies k WHERE k.user_id = account AND k.id = c.id) THEN gen_random_uuid()
+            ELSE c.id
+        END,
+        (merged_books ->> c.book_id::text)::uuid, c.format, c.place, c.note, c.loan_id, c.borrower, c.lent_on, c.due_on,
+        c.past_loans, c.created_at, c.updated_at
+    FROM book_copies c
+    WHERE c.user_id = guest
+        -- The account has the same copy, for example from the same file.
+        AND NOT EXISTS (
+            SELECT
+            FROM book_copies k
+            WHERE k.user_id = account
+                AND k.book_id = (merged_books ->> c.book_id::text)::uuid
+                AND (k.format, k.place, k.note, k.borrower, k.lent_on, k.due_on)
+                    IS NOT DISTINCT FROM (c.format, c.place, c.note, c.borrower, c.lent_on, c.due_on)
+                AND (k.past_loans = c.past_loans OR c.past_loans = '[]')
+        )
 $$;
 
 -- Moves the documents and positions of e-readers. Of two positions the later one stays.
@@ -597,6 +642,7 @@ BEGIN
         deleted.reads := rows_with(deleted.reads, members);
         deleted.progress_entries := rows_with(deleted.progress_entries, jsonb_build_object('user_id', account));
         deleted.notes := rows_with(deleted.notes, members);
+        deleted.copies := rows_with(deleted.copies, members);
         deleted.ereader_position := deleted.ereader_position || members;
         deleted.shelf_ids := ARRAY(
             SELECT coalesce((merged_shelves ->> s::text)::uuid, s) FROM unnest(deleted.shelf_ids) s
@@ -656,16 +702,17 @@ DECLARE
     merged_shelves jsonb := merge_shelves(guest, account);
     merged_books jsonb := merge_books(guest, account, match_guest_books(guest, account));
 BEGIN
-    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author, position)
     SELECT
         account, (merged_shelves ->> s.shelf_id::text)::uuid, b.id, b.added_at, book_sort_title(b.title, b.language),
-        book_sort_author(b.author)
+        book_sort_author(b.author), s.position
     FROM shelf_books s
     JOIN books b ON b.user_id = account AND b.id = (merged_books ->> s.book_id::text)::uuid
     WHERE s.user_id = guest
     ON CONFLICT DO NOTHING;
     PERFORM merge_reads(guest, account, merged_books);
     PERFORM merge_texts(guest, account, merged_books);
+    PERFORM merge_copies(guest, account, merged_books);
     PERFORM merge_covers(guest, account, merged_books);
     PERFORM merge_deleted_books(guest, account, merged_shelves);
     PERFORM merge_ereaders(guest, account, merged_books);
@@ -676,6 +723,11 @@ BEGIN
         coalesce((merged_books ->> s.saved_book_id::text)::uuid, s.saved_book_id)
     FROM swipes s
     WHERE s.user_id = guest
+    ON CONFLICT DO NOTHING;
+    INSERT INTO followed_authors (user_id, person_id, name, followed_at)
+    SELECT account, f.person_id, f.name, f.followed_at
+    FROM followed_authors f
+    WHERE f.user_id = guest
     ON CONFLICT DO NOTHING;
     INSERT INTO reading_goals (user_id, id, year, unit, target, created_at, updated_at)
     SELECT account, unused_id(account, g.id), g.year, g.unit, g.target, g.created_at, g.updated_at

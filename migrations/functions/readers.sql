@@ -114,21 +114,21 @@ BEGIN
         INSERT INTO books (
             user_id, id, title, subtitle, authors, author_roles, isbn13, publisher, published_date, page_count,
             language, category, genre, description, status, current_page, added_at, started_at, finished_at, updated_at,
-            binding, original_year, private_notes, moods, series, series_position, edition_id, linked_by
+            binding, original_year, private_notes, content_notes, moods, series, series_position, edition_id, linked_by
         )
         SELECT
             g.user_id, v.id, v.title, v.subtitle, v.authors, v."authorRoles", v.isbn13, v.publisher,
             v."publishedDate", v."pageCount", v.language, v.category, v.genre, v.description, v.status,
             v."currentPage", coalesce(v."addedAt", now()), v."startedAt", v."finishedAt", coalesce(v."updatedAt", now()),
-            v.binding, v."originalYear", v."privateNotes", coalesce(v.moods, '{}'), v."seriesName", v."seriesPosition",
-            e.id, 'ISBN'
+            v.binding, v."originalYear", v."privateNotes", v."contentNotes", coalesce(v.moods, '{}'), v."seriesName",
+            v."seriesPosition", e.id, 'ISBN'
         FROM books_given g
         CROSS JOIN LATERAL jsonb_to_record(g.book) AS v (
             id uuid, title text, subtitle text, authors text[], "authorRoles" author_role[], isbn13 text,
             publisher text, "publishedDate" text, "pageCount" int, language text, category text, genre text,
             description text, status reading_status, "currentPage" int, "addedAt" timestamptz, "startedAt" timestamptz,
             "finishedAt" timestamptz, "updatedAt" timestamptz, binding text, "originalYear" int, "privateNotes" text,
-            moods text[], "seriesName" text, "seriesPosition" text
+            "contentNotes" text, moods text[], "seriesName" text, "seriesPosition" text
         )
         -- A book with an edition is not in the index of link keys, whose entries take most of the time.
         LEFT JOIN editions e ON e.isbn13 = v.isbn13
@@ -166,9 +166,9 @@ BEGIN
     WHERE k.id IS NOT NULL;
 
     WITH created AS (
-        INSERT INTO reviews (user_id, book_id, id, half_stars, text, has_spoilers, created_at, updated_at)
+        INSERT INTO reviews (user_id, book_id, id, quarter_stars, text, has_spoilers, created_at, updated_at)
         SELECT DISTINCT ON (p.user_id, p.id)
-            p.user_id, p.id, gen_random_uuid(), (p.book ->> 'halfStars')::smallint, p.book ->> 'review',
+            p.user_id, p.id, gen_random_uuid(), (p.book ->> 'quarterStars')::smallint, p.book ->> 'review',
             coalesce((p.book ->> 'hasSpoilers')::boolean, false),
             coalesce((p.book ->> 'reviewedAt')::timestamptz, (p.book ->> 'finishedAt')::timestamptz, now()),
             coalesce(
@@ -176,7 +176,7 @@ BEGIN
                 (p.book ->> 'finishedAt')::timestamptz, now()
             )
         FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
-        WHERE p.book ?| '{halfStars, review}'
+        WHERE p.book ?| '{quarterStars, review}'
         ON CONFLICT DO NOTHING
         RETURNING user_id, id, book_id
     )
@@ -205,11 +205,29 @@ BEGIN
     )
     SELECT count(*), coalesce(jsonb_agg(to_jsonb(c)), '[]') INTO reads_created, new_reads FROM created c;
 
-    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author)
-    SELECT p.user_id, s.id, p.id, k.added_at, book_sort_title(k.title, k.language), book_sort_author(k.author)
+    INSERT INTO book_copies (
+        user_id, id, book_id, format, place, note, loan_id, borrower, lent_on, due_on, past_loans, created_at, updated_at
+    )
+    SELECT
+        p.user_id, coalesce(c.id, gen_random_uuid()), p.id, c.format, c.place, c.note, (c.loan ->> 'id')::uuid, c.loan ->> 'borrower', c.loan ->> 'lentOn',
+        c.loan ->> 'dueOn', coalesce(c."pastLoans", '[]'), coalesce(c."createdAt", now()),
+        coalesce(c."updatedAt", c."createdAt", now())
+    FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
+    JOIN jsonb_to_recordset(new_books) AS b (user_id uuid, id uuid) ON b.user_id = p.user_id AND b.id = p.id
+    CROSS JOIN LATERAL jsonb_to_recordset(p.book -> 'copies') AS c (
+        id uuid, format text, place text, note text, loan jsonb, "pastLoans" jsonb, "createdAt" timestamptz,
+        "updatedAt" timestamptz
+    )
+    WHERE p.book ? 'copies'
+    ON CONFLICT DO NOTHING;
+
+    INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author, position)
+    SELECT
+        p.user_id, s.id, p.id, k.added_at, book_sort_title(k.title, k.language), book_sort_author(k.author),
+        coalesce(p.book -> 'shelfPositions' ->> (n.index - 1)::int, last_shelf_position())
     FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
     JOIN books k ON k.user_id = p.user_id AND k.id = p.id
-    CROSS JOIN LATERAL jsonb_array_elements_text(p.book -> 'shelves') AS n (name)
+    CROSS JOIN LATERAL jsonb_array_elements_text(p.book -> 'shelves') WITH ORDINALITY AS n (name, index)
     JOIN shelves s ON s.user_id = p.user_id AND lower(s.name) = lower(n.name)
     ON CONFLICT DO NOTHING;
 

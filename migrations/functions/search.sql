@@ -1145,7 +1145,7 @@ BEGIN
             list_rank(b.status),
             CASE
                 WHEN has_ratings
-                    THEN coalesce((SELECT r.half_stars::smallint FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id), 0::smallint)
+                    THEN coalesce((SELECT r.quarter_stars::smallint FROM reviews r WHERE r.user_id = owner AND r.book_id = b.id), 0::smallint)
                 ELSE 0::smallint
             END,
             b.added_at,

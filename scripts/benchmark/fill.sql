@@ -69,8 +69,8 @@ insert into books (user_id, id, edition_id, title, authors, isbn13, published_da
   from placed p join editions e on e.id = pg_temp.id('edition-' || p.edition);
 insert into shelf_books (user_id, shelf_id, book_id, added_at)
   select user_id, pg_temp.id('shelf-' || shelf), id, added_at from placed;
-insert into reviews (user_id, book_id, id, half_stars, text, created_at)
-  select user_id, id, pg_temp.id('review-' || id), 2 + 2 * pg_temp.pick('rating-' || id, 5),
+insert into reviews (user_id, book_id, id, quarter_stars, text, created_at)
+  select user_id, id, pg_temp.id('review-' || id), 4 + 4 * pg_temp.pick('rating-' || id, 5),
     case when pg_temp.pick('silent-' || id, 8) > 0 then pg_temp.words('review-' || id, 8 + pg_temp.pick('long-' || id, 30)) end,
     added_at + interval '10 days'
   from placed where reviewed;

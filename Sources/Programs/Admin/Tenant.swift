@@ -49,7 +49,7 @@ struct Tenant: ParsableCommand {
                     requestsPerMinuteMax: settings.rate, storageBytesMax: settings.storage?.bytes,
                     userStorageBytesMax: settings.userStorage?.bytes
                         ?? TenantRecord.userStorageBytesDefault,
-                    halfStars: settings.halfStars?.isOn ?? false,
+                    ratingStep: settings.ratingStep ?? .whole,
                     guests: settings.guests?.isOn ?? false,
                     guestBooksMax: settings.guestBooks ?? TenantRecord.guestBooksDefault,
                     mcp: settings.mcp?.isOn ?? false,
@@ -117,7 +117,7 @@ struct Tenant: ParsableCommand {
                     "\(ByteCount.text(usedBytes)) of \(size(tenant.storageBytesMax))"
                 ),
                 ("user-storage", size(tenant.userStorageBytesMax)),
-                ("half-stars", tenant.halfStars ? "on" : "off"),
+                ("rating-step", tenant.ratingStep.text),
                 ("guests", tenant.guests ? "on, \(guestCount) of them" : "off, \(guestCount) left"),
                 ("guest-books", "\(tenant.guestBooksMax)"),
                 ("mcp", tenant.mcp ? "on" : "off"),
@@ -149,7 +149,7 @@ struct Tenant: ParsableCommand {
                   bookplate-admin tenant update reader --provider \\
                     https://idp.example.com=https://idp.example.com/certs
                   bookplate-admin tenant update reader --storage 500GB --user-storage 1GB
-                  bookplate-admin tenant update reader --half-stars on
+                  bookplate-admin tenant update reader --rating-step 0.5
                   bookplate-admin tenant update reader --guests on --guest-books 200
                   bookplate-admin tenant update reader --mcp on
                   bookplate-admin tenant update reader --oauth on
@@ -175,7 +175,7 @@ struct Tenant: ParsableCommand {
                 bookshopID: settings.bookshopId, requestsPerMinuteMax: settings.rate,
                 storageBytesMax: settings.storage?.bytes,
                 userStorageBytesMax: settings.userStorage?.bytes,
-                halfStars: settings.halfStars?.isOn, guests: settings.guests?.isOn,
+                ratingStep: settings.ratingStep, guests: settings.guests?.isOn,
                 guestBooksMax: settings.guestBooks, mcp: settings.mcp?.isOn,
                 oauth: settings.oauth?.isOn, oauthRegistration: settings.oauthRegistration?.isOn,
                 sharing: settings.sharing?.isOn,
@@ -260,7 +260,7 @@ struct Tenant: ParsableCommand {
                 .init(
                     "userStorageBytesMax",
                     tenant.userStorageBytesMax.map { .int(Int($0)) } ?? .null),
-                .init("halfStars", .boolean(tenant.halfStars)),
+                .init("ratingStep", .float(tenant.ratingStep.stars)),
                 .init("guests", .boolean(tenant.guests)),
                 .init("guestBooksMax", .int(Int(tenant.guestBooksMax))),
                 .init("mcp", .boolean(tenant.mcp)),

@@ -30,9 +30,9 @@ struct TenantSettings: ParsableArguments {
     var userStorage: ByteCount?
     @Option(
         help:
-            "Whether readers may rate books in half stars: on or off. Default for a new tenant: off."
+            "The step in which readers may rate books, in stars: 1, 0.5, or 0.25. Default for a new tenant: 1."
     )
-    var halfStars: Switch?
+    var ratingStep: RatingStep?
     @Option(
         help:
             "Whether apps may sign in guests, who have no identity: on or off. Default for a new tenant: off."
@@ -78,6 +78,15 @@ struct TenantSettings: ParsableArguments {
             return providers
         }
     }
+}
+
+extension RatingStep: ExpressibleByArgument {
+    package init?(argument: String) {
+        guard let step = Self.allCases.first(where: { $0.text == argument }) else { return nil }
+        self = step
+    }
+
+    package static var allValueStrings: [String] { allCases.map(\.text) }
 }
 
 /// A setting on the command line that is on or off.

@@ -15,7 +15,7 @@ import Testing
             """
             INSERT INTO books (user_id, id, title, status)
             SELECT '\(id)', md5('book-' || n)::uuid, 'Book ' || n, 'READ' FROM generate_series(1, 100) n;
-            INSERT INTO reviews (user_id, book_id, id, half_stars, text)
+            INSERT INTO reviews (user_id, book_id, id, quarter_stars, text)
             SELECT '\(id)', md5('book-' || n)::uuid, md5('review-' || n)::uuid, 3, repeat('x', 100000)
             FROM generate_series(1, 100) n
             """)

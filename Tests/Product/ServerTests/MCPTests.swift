@@ -25,7 +25,7 @@ import Version
                 MCPEndpoint(
                     service: TestTools(), bodyBytesMax: bodyBytesMax,
                     origins: AllowedOrigins(["https://app.example.com"]),
-                    publicURL: "https://books.example.com/base"
+                    publicURL: "https://books.example.com/base", offersTokens: { $0 != "closed" }
                 ).routes
             }, test)
     }
@@ -287,6 +287,15 @@ import Version
             reply.headers["www-authenticate"]
                 == "Bearer \(error)resource_metadata=\"https://books.example.com/.well-known/oauth-protected-resource/base\(expected.metadata)\""
         )
+    }
+
+    /// Without OAuth, there is no metadata.
+    @Test(arguments: [(nil, "Bearer"), ("unknown", #"Bearer error="invalid_token""#)])
+    func metadataIsNotNamedWithoutOAuth(token: String?, header: String) async throws {
+        let reply = try await Self.run {
+            try await Self.send(Self.request("ping"), path: "/mcp/closed", token: token, to: $0)
+        }
+        #expect(reply.status == 401 && reply.headers["www-authenticate"] == header)
     }
 
     @Test func largeBodiesAreRefused() async throws {

@@ -264,20 +264,20 @@ import Testing
         #expect(unlimited["userStorageBytesMax"] == .null)
 
         // Allow half stars.
-        #expect(text.output.contains("  half-stars: off\n"))
+        #expect(text.output.contains("  rating-step: 1\n"))
         let starred = try json(
-            try await installation.admin("tenant", "update", "shop", "--half-stars", "on", "--json")
-        )
-        #expect(starred["halfStars"] == true && shown["halfStars"] == false)
+            try await installation.admin(
+                "tenant", "update", "shop", "--rating-step", "0.5", "--json"))
+        #expect(starred["ratingStep"]?.double == 0.5 && shown["ratingStep"] == 1)
         try await waitUntil("the server has the setting") {
             let settings = try await server.client.execute(
-                "{ settings { halfStars } }", token: token)
-            return settings["data", "settings", "halfStars"] == true
+                "{ settings { ratingStep } }", token: token)
+            return settings["data", "settings", "ratingStep"]?.double == 0.5
         }
 
         for (arguments, code) in [
             (["tenant", "update", "shop", "--storage", "many"], 64),
-            (["tenant", "update", "shop", "--half-stars", "maybe"], 64),
+            (["tenant", "update", "shop", "--rating-step", "0.3"], 64),
             (["tenant", "update", "shop", "--storage", "99999999999TB"], 64),
             (["tenant", "show", "nobody"], 1),
             (["tenant", "update", "nobody", "--name", "x"], 1),

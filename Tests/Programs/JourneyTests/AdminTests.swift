@@ -214,7 +214,8 @@ import Testing
         #expect(dry.code == 0, "\(dry.errors)")
         #expect(
             try json(dry) == [
-                "created": 2, "updated": 0, "unchanged": 0, "failed": 2, "dryRun": true,
+                "created": 2, "updated": 0, "unchanged": 0, "failed": 2, "leftOut": 0,
+                "dryRun": true,
             ])
         #expect(try await installation.database.count("SELECT count(*) FROM editions") == 0)
         let first = try await installation.admin("catalog", "import", "--json", file)
@@ -225,7 +226,8 @@ import Testing
         let second = try await installation.admin("catalog", "import", "--json", file)
         #expect(
             try json(second) == [
-                "created": 0, "updated": 0, "unchanged": 2, "failed": 2, "dryRun": false,
+                "created": 0, "updated": 0, "unchanged": 2, "failed": 2, "leftOut": 0,
+                "dryRun": false,
             ])
         let missing = try await installation.admin("catalog", "import", "/nowhere/books.jsonl")
         #expect(missing.code == 1)

@@ -398,7 +398,7 @@ private struct PageUser {
     func filled(_ text: String) -> String {
         var text = text
         for (name, value) in values { text = text.replacing("{\(name)}", with: value) }
-        for name in ["newShelf", "newBook", "newRead", "newEntry", "newKey", "newNote"] {
+        for name in ["newShelf", "newBook", "newRead", "newEntry", "newKey", "newNote", "newCopy"] {
             text = text.replacing("{\(name)}", with: "\(UUID())".lowercased())
         }
         return text

@@ -62,7 +62,7 @@ import Testing
             (Self.recordCount, "books"), (11, "shelves"),
             // The reviews of records with rating 0 have only a text.
             (Self.recordCount, "reviews"),
-            (Self.recordCount / 6, "reviews WHERE half_stars IS NULL"),
+            (Self.recordCount / 6, "reviews WHERE quarter_stars IS NULL"),
             (Self.recordCount, "changes WHERE typename = 'Book' AND kind = 'CREATED'"),
         ] {
             #expect(try await database.count("SELECT count(*) FROM \(table)") == count, "\(table)")

@@ -3,13 +3,13 @@
 \set r random(1, 5)
 \startpipeline
 BEGIN;
-INSERT INTO reviews AS v (user_id, book_id, id, half_stars, text)
-SELECT user_id, id, gen_random_uuid(), 2 * :r, 'A review of a few words.'
+INSERT INTO reviews AS v (user_id, book_id, id, quarter_stars, text)
+SELECT user_id, id, gen_random_uuid(), 4 * :r, 'A review of a few words.'
 FROM books
 WHERE user_id = (SELECT md5('user-' || :u)::uuid)
     AND id = (SELECT books_read[1 + :k % cardinality(books_read)] FROM bench_lists WHERE u = :u)
     AND status = 'READ'
-ON CONFLICT (user_id, book_id) DO UPDATE SET half_stars = excluded.half_stars, text = excluded.text, updated_at = now();
+ON CONFLICT (user_id, book_id) DO UPDATE SET quarter_stars = excluded.quarter_stars, text = excluded.text, updated_at = now();
 UPDATE users SET signals_version = signals_version + 1 WHERE id = (SELECT md5('user-' || :u)::uuid);
 INSERT INTO jobs AS j (user_id, kind, payload, key, run_at, priority, attempts_max)
 VALUES ((SELECT md5('user-' || :u)::uuid), 'feed.deck', '{}', 'deck', now() + interval '5 seconds', 10, 3)

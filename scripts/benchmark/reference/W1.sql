@@ -8,7 +8,7 @@ SELECT json_build_object('book', (
             WHERE sb.user_id = b.user_id AND sb.book_id = b.id
         ),
         'review', (
-            SELECT json_build_object('rating', r.half_stars / 2, 'text', r.text)
+            SELECT json_build_object('rating', r.quarter_stars / 4, 'text', r.text)
             FROM reviews r
             WHERE r.user_id = b.user_id AND r.book_id = b.id AND b.status = 'READ'
         )

@@ -9,7 +9,7 @@ SELECT json_build_object('me', (
                         'url', :'url' || '/title-cards/' || b.edition_id || '.jpg?v=' || b.title_card_version
                     ),
                     'review', CASE WHEN b.status = 'READ' AND r.id IS NOT NULL
-                        THEN json_build_object('rating', r.half_stars / 2, 'text', r.text)
+                        THEN json_build_object('rating', r.quarter_stars / 4, 'text', r.text)
                     END
                 ) ORDER BY b.added_at DESC, b.id DESC
             )

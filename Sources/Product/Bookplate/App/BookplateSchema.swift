@@ -55,7 +55,7 @@ private struct ResolverTable: ResolverSource {
     /// The types that implement `Node`.
     private static let nodes = [
         Book.type, FeedCard.type, Review.type, Shelf.type, User.type, Import.type, Read.type,
-        ProgressEntry.type, Work.type, Series.type, Note.type, ReadingGoal.type,
+        ProgressEntry.type, Work.type, Series.type, Person.type, Note.type, ReadingGoal.type,
     ]
     /// The other types whose objects are rows.
     private static let rows =
@@ -63,7 +63,7 @@ private struct ResolverTable: ResolverSource {
             Import.failureType, Image.typeOfBook, DeletedBook.type, Swipe.type,
             StorageUse.type, FeedReason.type, SeriesEntry.type, SeriesProgress.type,
             YearInReview.type, PersonalAccessToken.type, EReaderDocument.type,
-            AuthorizedApp.type, SharedLink.type,
+            AuthorizedApp.type, SharedLink.type, BookCopy.type,
         ]
         + LibraryStats.types
 
@@ -81,6 +81,7 @@ private struct ResolverTable: ResolverSource {
         addBooks()
         addReads()
         addNotes()
+        addCopies()
         addImportsAndExports()
         addCovers()
         addChanges()
@@ -101,6 +102,7 @@ private struct ResolverTable: ResolverSource {
             ("ProgressEntryConnection", "ProgressEntryEdge"),
             ("SeriesProgressConnection", "SeriesProgressEdge"), ("NoteConnection", "NoteEdge"),
             ("EreaderDocumentConnection", "EreaderDocumentEdge"),
+            ("BookCopyConnection", "BookCopyEdge"),
         ] {
             add(connection, ConnectionField.connectionResolvers)
             add(edge, ConnectionField.edgeResolvers)
@@ -128,6 +130,7 @@ private struct ResolverTable: ResolverSource {
                 "book": .load(RowLookup.byID(Book.type)),
                 "feed": .load(Feed()),
                 "feedCard": .load(RowLookup.byID(FeedCard.type)),
+                "author": .load(NodeLookup(types: [Person.type], isList: false)),
                 "genres": .load(GenreList()),
                 "changes": .load(Changes()),
                 "lookupISBN": .load(ISBNLookup()),
@@ -212,6 +215,7 @@ private struct ResolverTable: ResolverSource {
                 "createBooks": .load(Book.createMany),
                 "updateBook": .load(Book.update),
                 "moveBook": .load(Book.move),
+                "placeBook": .load(Book.place),
                 "deleteBook": .load(Book.delete),
                 "updateBooks": .load(Book.updateMany),
                 "moveBooks": .load(Book.moveMany),
@@ -230,7 +234,12 @@ private struct ResolverTable: ResolverSource {
         add("DeleteReadingGoalPayload", ["id": .property])
         add("AuthorCount", AuthorOfCount.countFields)
         add("GenreCount", ["genre": .property, "readCount": .property])
-        add("FormatCount", ["format": .property, "readCount": .property])
+        add(
+            "FormatCount",
+            [
+                "format": .property, "readCount": .property, "pages": .property,
+                "hours": .property,
+            ])
         add("RatingCount", ["stars": .property, "bookCount": .property])
         add(
             "Mutation",
@@ -259,6 +268,20 @@ private struct ResolverTable: ResolverSource {
                 "createNotes": .load(Note.createMany),
                 "updateNote": .load(Note.update),
                 "deleteNote": .load(Note.delete),
+            ])
+    }
+
+    private mutating func addCopies() {
+        add("Loan", BookCopy.loanFields)
+        add("DeleteCopyPayload", BookCopy.deletePayloadFields)
+        add(
+            "Mutation",
+            [
+                "createCopy": .load(BookCopy.create),
+                "updateCopy": .load(BookCopy.update),
+                "deleteCopy": .load(BookCopy.delete),
+                "lendCopy": .load(BookCopy.lend),
+                "returnCopy": .load(BookCopy.takeBack),
             ])
     }
 
@@ -302,6 +325,7 @@ private struct ResolverTable: ResolverSource {
         add("PurchaseLink", Bookstore.linkFields)
         add("Bookstore", Bookstore.fields)
         add("UndoSwipePayload", Swipe.undoPayloadFields)
+        add("UnfollowAuthorPayload", ["id": .property])
         add(
             "RecordSwipesPayload",
             [
@@ -313,6 +337,8 @@ private struct ResolverTable: ResolverSource {
             [
                 "recordSwipes": .load(Swipe.record),
                 "undoSwipe": .load(Swipe.undo),
+                "followAuthor": .load(FollowedAuthors.follow),
+                "unfollowAuthor": .load(FollowedAuthors.unfollow),
             ])
     }
 
@@ -364,9 +390,10 @@ extension RequestLimits {
             "FeedCard.genres": 3,
             "User.preferredGenres": 5, "Book.purchaseLinks": 2, "FeedCard.purchaseLinks": 2,
             "Query.genres": 45, "Work.authors": 2, "Work.genres": 3, "Book.series": 1,
-            "FeedCard.series": 1, "Work.series": 1, "LibraryStats.readByMonth": 12,
+            "FeedCard.series": 1, "Work.series": 1, "Book.copies": 2, "BookCopy.pastLoans": 5,
+            "LibraryStats.readByMonth": 12, "LibraryStats.days": 100,
             "YearInReview.byMonth": 12, "LibraryStats.readByFormat": 3, "YearInReview.byFormat": 3,
-            "LibraryStats.ratings": 10, "YearInReview.ratings": 10, "User.readingGoals": 10,
+            "LibraryStats.ratings": 20, "YearInReview.ratings": 20, "User.readingGoals": 10,
             // Statistics read all reads of a library or of a year.
             "User.stats": 20, "User.yearInReview": 20, "Shared.books": SharedItem.booksMax,
         ]

@@ -82,17 +82,6 @@ extension Pipeline {
         notify(JobWorker.channel, FetchCover.kind)
         return append(FetchCover.enqueue, FetchCover.enqueueParameters(priority))
     }
-
-    /// Requests covers for the books that the pipeline's transaction has created, according to the library's change
-    /// log.
-    ///
-    /// - Parameter others: Books whose covers come from elsewhere.
-    mutating func requestCovers(ofNewBooksOf user: UUID, except others: [UUID]) {
-        var parameters = Parameters.of(user)
-        parameters.append(uuids: others)
-        append(requestForNewBooks, parameters)
-        enqueueCoverSearches(.background)
-    }
 }
 
 extension FetchCover {
@@ -144,22 +133,6 @@ extension FetchCover {
         return parameters
     }
 }
-
-private let requestForNewBooks = Statement(
-    """
-    UPDATE books b
-    SET cover_status = 'FETCHING', cover_requested_at = now()
-    FROM changes c
-    WHERE c.user_id = $1
-        -- The changes of this transaction.
-        AND c.seq > (SELECT last_committed_change($1))
-        AND c.typename = 'Book'
-        AND c.kind = 'CREATED'
-        AND b.user_id = $1
-        AND b.id = c.id
-        AND b.cover_status = 'NONE'
-        AND b.id <> ALL($2)
-    """)
 
 extension Cover {
     /// Requests the cover of one book. The book keeps its current cover until another one is found.

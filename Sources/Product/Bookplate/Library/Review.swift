@@ -6,10 +6,10 @@ import Postgres
 /// `reader_signals` decides whether the feed learns from the rating.
 enum Review {
     static let id = Column("r.id", .uuid)
-    /// The SQL expression of the rating in whole stars. Half stars are rounded up.
-    static let rating = "(r.half_stars + 1) / 2"
+    /// The SQL expression of the rating in whole stars, rounded to the nearest, at least 1. Half stars are rounded up.
+    static let rating = "CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END"
     /// The SQL expression of the rating in stars.
-    static let stars = "r.half_stars::float8 / 2"
+    static let stars = "r.quarter_stars::float8 / 4"
     static let bookID = Column("r.book_id", .uuid)
 
     static let type: RowType = RowType(

@@ -4,8 +4,8 @@ import Requests
 extension Review {
     static let constraints: [String: BookplateError] = [
         "reviews_user_id_book_id_fkey": .notFound(.noSuchBook),
-        "reviews_half_stars_check": .badUserInput(
-            field: "stars", .init(.invalidStars, min: 0.5, max: 5)),
+        "reviews_quarter_stars_check": .badUserInput(
+            field: "stars", .init(.invalidStars, min: 0.25, max: 5)),
         "reviews_content_check": .badUserInput(
             field: "rating", .init(.emptyReview)),
         "reviews_text_check": .badUserInput(

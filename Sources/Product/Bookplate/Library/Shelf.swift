@@ -14,6 +14,7 @@ package enum Shelf {
             "position": .column(Column("s.position", .integer)),
             "description": .column(Column("s.description", .text)),
             "color": .column(Column("s.color", .text)),
+            "isUpNext": .column(Column("s.is_up_next", .boolean)),
             "createdAt": .column(Column("s.created_at", .timestamp)),
             "updatedAt": .column(Column("s.updated_at", .timestamp)),
             "bookCount": .column(
@@ -31,6 +32,11 @@ package enum Shelf {
     static let ofUser = RowRelation(
         .many, type, key: User.id, matching: "s.user_id",
         from: "shelves s WHERE s.user_id = $1 AND s.user_id = $2 ORDER BY s.position, s.id")
+
+    /// The queue of the books that the reader wants to read next.
+    static let upNext = RowRelation(
+        .one, type, key: User.id, matching: "s.user_id",
+        from: "shelves s WHERE s.user_id = $1 AND s.user_id = $2 AND s.is_up_next")
 
     static let ofBook = RowRelation(
         .many, type, key: Book.id, matching: "sb.book_id",

@@ -3,6 +3,8 @@ import Requests
 /// The constraints of shelves that input can violate, with their errors.
 extension Shelf {
     static let constraints: [String: BookplateError] = [
+        // The statement takes the lock of the user first.
+        "shelves_up_next": .internalError,
         "shelves_name": .conflict(
             .init(.nameTaken), field: "name"),
         "shelves_pkey": ChosenID.takenError,

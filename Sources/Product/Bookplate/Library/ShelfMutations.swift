@@ -54,15 +54,24 @@ extension Shelf {
                 input.text("name") ?? "", field: "name", charactersMax: nameCharactersMax) : nil
         let description = try description(input)
         let position = try input.isGiven("position") ? input.index("position") : nil
+        let isUpNext = input.isGiven("isUpNext") ? input["isUpNext"]?.boolean ?? false : nil
         let results: PipelineResults
         do throws(BookplateError) {
             (results, _) = try await request.write { pipeline, viewer in
-                if name != nil || input.isGiven("description") || input.isGiven("color") {
+                if isUpNext == true {
+                    // Another device may choose another shelf at the same time.
+                    pipeline.append(lock, .of(viewer.userID))
+                    pipeline.append(endUpNext, .of(viewer.userID, id))
+                }
+                if name != nil || input.isGiven("description") || input.isGiven("color")
+                    || isUpNext != nil
+                {
                     var parameters = nameParameters(viewer, id, name)
                     parameters.append(bool: input.isGiven("description"))
                     parameters.append(text: description)
                     parameters.append(bool: input.isGiven("color"))
                     parameters.append(text: input.text("color"), as: .inferred)
+                    parameters.append(bool: isUpNext)
                     pipeline.append(change, parameters)
                 }
                 if let position {
@@ -195,19 +204,33 @@ extension Shelf {
         WHERE user_id = $1 AND lower(name) = lower($3) AND id <> $2
         """)
 
-    /// Changes the name if `$3` is not null, the description if `$4` is true, and the color if `$6` is true.
+    private static let lock = Statement("SELECT lock_user($1)")
+
+    /// Makes the present queue an ordinary shelf, unless it is the shelf `$2`.
+    private static let endUpNext = Statement(
+        """
+        UPDATE shelves
+        SET is_up_next = false, updated_at = now()
+        WHERE user_id = $1 AND is_up_next AND id <> $2
+          AND EXISTS (SELECT FROM shelves t WHERE t.user_id = $1 AND t.id = $2)
+        """)
+
+    /// Changes the name if `$3` is not null, the description if `$4` is true, the color if `$6` is true, and whether the shelf is the queue
+    /// if `$8` is not null.
     private static let change = Statement(
         """
         UPDATE shelves
         SET name = coalesce($3, name),
           description = CASE WHEN $4 THEN $5 ELSE description END,
           color = CASE WHEN $6 THEN $7::label_color ELSE color END,
+          is_up_next = coalesce($8, is_up_next),
           updated_at = now()
         WHERE user_id = $1 AND id = $2
           AND (
             name <> coalesce($3, name)
             OR ($4 AND description IS DISTINCT FROM $5)
             OR ($6 AND color IS DISTINCT FROM $7::label_color)
+            OR is_up_next <> coalesce($8, is_up_next)
           )
         """)
 
@@ -241,6 +264,8 @@ extension Shelf {
         SELECT user_id, $3, book_id, added_at, sort_title, sort_author
         FROM shelf_books
         WHERE user_id = $1 AND shelf_id = $2
+        -- The books keep their order, after those of the other shelf.
+        ORDER BY position, book_id
         ON CONFLICT DO NOTHING
         """)
 

@@ -184,7 +184,7 @@ package final class OAuthEndpoint {
             }
             let slug = parts.count == 3 ? parts[2] : nil
             let servers = tenants.filter { tenant in
-                tenant.allowsOAuth && (isServer || tenant.allowsTools)
+                (isServer ? tenant.allowsOAuth : tenant.offersToolTokens)
                     && (slug == nil || tenant.slug == slug!)
             }
             guard !servers.isEmpty else { throw .notFound }

@@ -43,7 +43,7 @@ extension SharedItem {
         return facts.title ?? ""
     }
 
-    var stars: Double? { facts.halfStars.map { Double($0) / 2 } }
+    var stars: Double? { facts.quarterStars.map { Double($0) / 4 } }
 
     /// Returns the public URL of a cover. The URL of the reader's own cover contains no id, and ends with the link.
     func url(of cover: SharedBook.Cover, _ book: SharedBook, _ services: Services) -> String {

@@ -174,7 +174,7 @@ extension OpenedLink.Item {
 struct SharedFacts: RowDecodable {
     /// The name of the shelf, or the title of the book; nil for a year.
     let title: String?
-    let halfStars: Int?
+    let quarterStars: Int?
     let hasSpoilers: Bool
     /// The text of the review, or the quote of the note.
     let text: String?
@@ -190,7 +190,7 @@ struct SharedFacts: RowDecodable {
 
     init?(_ row: inout RowReader) {
         title = row.text()
-        halfStars = row.int32().map { Int($0) }
+        quarterStars = row.int32().map { Int($0) }
         hasSpoilers = row.bool() == true
         text = row.text()
         comment = row.text()
@@ -213,7 +213,7 @@ struct SharedFacts: RowDecodable {
     static let ofReview = TypedStatement<Self>(
         """
         SELECT
-            b.title::text, r.half_stars::int, r.has_spoilers, r.text::text, NULL::text, NULL::text, NULL::int, \(noYear)
+            b.title::text, r.quarter_stars::int, r.has_spoilers, r.text::text, NULL::text, NULL::text, NULL::int, \(noYear)
         FROM reviews r
         JOIN books b ON b.user_id = r.user_id AND b.id = r.book_id
         WHERE r.user_id = $1 AND r.id = $2

@@ -83,10 +83,11 @@ struct SharedPage {
 
     private func review(_ item: SharedItem) -> String {
         var html = ""
-        if let stars = item.stars, let halfStars = item.facts.halfStars {
+        if let stars = item.stars, let quarterStars = item.facts.quarterStars {
             let text =
-                String(repeating: "★", count: halfStars / 2) + (halfStars % 2 == 1 ? "½" : "")
-            let number = halfStars % 2 == 1 ? "\(stars)" : "\(halfStars / 2)"
+                String(repeating: "★", count: quarterStars / 4)
+                + ["", "¼", "½", "¾"][quarterStars % 4]
+            let number = quarterStars % 4 == 0 ? "\(quarterStars / 4)" : "\(stars)"
             html += """
                 <p class="stars" role="img" aria-label="\(number) \(escape(texts.stars))">\(text)</p>
 

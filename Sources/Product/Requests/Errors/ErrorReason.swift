@@ -54,7 +54,6 @@ package enum ErrorReason: String, CaseIterable, Sendable {
     case emptyReview = "EMPTY_REVIEW"
     case emptyNote = "EMPTY_NOTE"
     case invalidStars = "INVALID_STARS"
-    case halfStarsOff = "HALF_STARS_OFF"
     case openReadWithEnd = "OPEN_READ_WITH_END"
     case severalOpenReads = "SEVERAL_OPEN_READS"
     case readIsOpen = "READ_IS_OPEN"
@@ -66,6 +65,7 @@ package enum ErrorReason: String, CaseIterable, Sendable {
     case idTaken = "ID_TAKEN"
     case deleted = "DELETED"
     case guestBooks = "GUEST_BOOKS"
+    case copyIsLent = "COPY_IS_LENT"
 
     // Files
     case invalidFile = "INVALID_FILE"
@@ -80,9 +80,11 @@ package enum ErrorReason: String, CaseIterable, Sendable {
 
     // Objects that do not exist
     case noSuchApp = "NO_SUCH_APP"
+    case noSuchAuthor = "NO_SUCH_AUTHOR"
     case noSuchAuthorization = "NO_SUCH_AUTHORIZATION"
     case noSuchBook = "NO_SUCH_BOOK"
     case noSuchCard = "NO_SUCH_CARD"
+    case noSuchCopy = "NO_SUCH_COPY"
     case noSuchDeletedBook = "NO_SUCH_DELETED_BOOK"
     case noSuchDocument = "NO_SUCH_DOCUMENT"
     case noSuchGoal = "NO_SUCH_GOAL"

@@ -59,18 +59,22 @@ struct ErrorTexts: Sendable {
         return result + rest
     }
 
-    /// Returns a number with at most one digit after the decimal separator. Numbers of more than four digits are grouped: years are not.
+    /// Returns a number with at most two digits after the decimal separator. Numbers of more than four digits are grouped: years are not.
     private func number(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        let digits = Array(String(abs(tenths) / 10))
-        var text = tenths < 0 ? "-" : ""
+        let hundredths = Int((value * 100).rounded())
+        let digits = Array(String(abs(hundredths) / 100))
+        var text = hundredths < 0 ? "-" : ""
         for (index, digit) in digits.enumerated() {
             if index > 0, digits.count > 4, (digits.count - index).isMultiple(of: 3) {
                 text += groupSeparator
             }
             text.append(digit)
         }
-        return tenths.isMultiple(of: 10) ? text : text + decimalSeparator + "\(abs(tenths) % 10)"
+        let fraction = abs(hundredths) % 100
+        if fraction == 0 { return text }
+        let tens = fraction / 10
+        return text + decimalSeparator + "\(tens)"
+            + (fraction.isMultiple(of: 10) ? "" : "\(fraction % 10)")
     }
 
     /// Returns the name of a field for English sentences: `Display name` for `displayName`.

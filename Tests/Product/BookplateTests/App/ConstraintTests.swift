@@ -21,7 +21,7 @@ import Testing
                 LEFT JOIN pg_type d ON d.oid = c.contypid
                 WHERE c.contype = 'c'
                     AND (
-                        t.relname IN ('shelves', 'books', 'reviews', 'reads', 'progress_entries', 'notes')
+                        t.relname IN ('shelves', 'books', 'reviews', 'reads', 'progress_entries', 'notes', 'book_copies')
                         OR d.typname ~ '^(book|read|progress|partial|note)_'
                     )
                 """)
@@ -30,6 +30,8 @@ import Testing
         // Columns whose values come only from the catalog or from imports.
         let uneditedChecks: Set = [
             "books_page_count_check", "books_moods_check", "books_original_year_check",
+            // Statements and imports keep these.
+            "book_copies_loan_check", "book_copies_past_loans_check",
         ]
         #expect(names.contains("books_title_check"))
         for name in names where !uneditedChecks.contains(name) {
@@ -71,7 +73,7 @@ import Testing
         var tables = Parameters()
         tables.append(texts: [
             "shelves", "books", "shelf_books", "reviews", "reads", "progress_entries", "notes",
-            "swipes",
+            "book_copies", "swipes",
             "imports",
         ])
         let names = try await Self.app().database.withConnection {
@@ -89,7 +91,7 @@ import Testing
             // Inserted with ON CONFLICT.
             "books_pkey", "shelf_books_pkey", "reviews_pkey", "swipes_pkey",
             // Checked before the row is inserted, in the same transaction.
-            "reads_pkey", "progress_entries_pkey", "notes_pkey",
+            "reads_pkey", "progress_entries_pkey", "notes_pkey", "book_copies_pkey",
             // The server generates these IDs.
             "reviews_user_id_id_key", "imports_pkey",
             // Checked by the statement that inserts.

@@ -58,7 +58,7 @@ import Testing
             FROM users u
             CROSS JOIN LATERAL generate_series(1, CASE WHEN u.id = '\(id)' THEN 5000 ELSE 1 END) n;
             INSERT INTO reads (user_id, id, book_id, outcome) SELECT user_id, gen_random_uuid(), id, 'READING' FROM books;
-            INSERT INTO reviews (user_id, id, book_id, half_stars) SELECT user_id, gen_random_uuid(), id, 6 FROM books;
+            INSERT INTO reviews (user_id, id, book_id, quarter_stars) SELECT user_id, gen_random_uuid(), id, 12 FROM books;
             INSERT INTO shelves (user_id, id, name, position) SELECT DISTINCT user_id, gen_random_uuid(), 'All', 100 FROM (SELECT DISTINCT user_id FROM books) b;
             INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
             SELECT b.user_id, s.id, b.id, b.added_at
@@ -290,7 +290,7 @@ import Testing
     /// PostgreSQL can compare each entry of these indexes with an id. The counters do not contain the entries that differ.
     private static let orderedIndexes: Set = [
         "books_added_at", "listed_books_added_at", "reads_of_user", "reviews_created_at",
-        "reviews_half_stars",
+        "reviews_quarter_stars",
     ]
 
     /// The related rows of one book and of a page of books.

@@ -10,7 +10,7 @@ import Testing
 
     private static let absent = "0198c0de-0000-7000-8000-00000000dead"
 
-    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, `$note`, `$token`, `$document`,
+    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, `$note`, `$copy`, `$loan`, `$token`, `$document`,
     /// `$identity`, `$app`, `$link`, or `$user` of another user. `$myShelf` and
     /// `$myBook` belong to the caller.
     static let operations = [
@@ -50,6 +50,14 @@ import Testing
           moveBook(id: $myBook, input: {to: $myShelf, from: $shelf}) { book { title shelves { name } } }
         }
         """,
+        "mutation($book: ID!, $myShelf: ID!) { placeBook(id: $book, input: {shelfId: $myShelf}) { id } }",
+        "mutation($myBook: ID!, $shelf: ID!) { placeBook(id: $myBook, input: {shelfId: $shelf}) { id } }",
+        """
+        mutation($myBook: ID!, $myShelf: ID!, $book: ID!) {
+          placeBook(id: $myBook, input: {shelfId: $myShelf, before: $book}) { books(orderBy: SHELF) { nodes { title } } }
+        }
+        """,
+        "mutation($shelf: ID!) { updateShelf(id: $shelf, input: {isUpNext: true}) { id name } }",
         "mutation($book: ID!) { deleteBook(id: $book) { id } }",
         """
         mutation($book: ID!, $myBook: ID!, $shelf: ID!) { updateBooks(inputs: [
@@ -98,8 +106,17 @@ import Testing
         """,
         #"mutation($note: ID!) { updateNote(id: $note, input: {comment: "Mine"}) { id text } }"#,
         "mutation($note: ID!) { deleteNote(id: $note) { id book { id } } }",
+        #"mutation($book: ID!) { createCopy(input: {bookId: $book, place: "Mine"}) { id } }"#,
+        #"mutation($myBook: ID!, $copy: ID!) { createCopy(input: {id: $copy, bookId: $myBook, place: "Mine"}) { id place } }"#,
+        #"mutation($copy: ID!) { updateCopy(id: $copy, input: {place: "Mine"}) { id place } }"#,
+        "mutation($copy: ID!) { deleteCopy(id: $copy) { id book { id } } }",
+        #"mutation($copy: ID!, $loan: ID!) { lendCopy(id: $copy, input: {id: $loan, borrower: "Me"}) { id } }"#,
+        "mutation($copy: ID!, $loan: ID!) { returnCopy(id: $copy, input: {loanId: $loan}) { id } }",
         "mutation($token: ID!) { revokeAccessToken(id: $token) { id } }",
         "mutation($app: ID!) { revokeAuthorizedApp(id: $app) { id } }",
+        "query($book: ID!) { author(id: $book) { name } }",
+        "mutation($book: ID!) { followAuthor(id: $book) { name } }",
+        "mutation($book: ID!) { unfollowAuthor(id: $book) { id } }",
         "mutation($link: ID!) { revokeSharedLink(id: $link) { id } }",
         "mutation($shelf: ID!) { createSharedLink(input: {item: {shelfId: $shelf}}) { kind } }",
         "mutation($review: ID!) { createSharedLink(input: {item: {reviewId: $review}}) { kind } }",
@@ -134,7 +151,7 @@ import Testing
             "user": victim.reader.id, "session": victim.session, "read": victim.read,
             "entry": victim.entry, "goal": victim.goal, "note": victim.note,
             "token": victim.token, "document": victim.document, "identity": victim.identity,
-            "app": victim.app, "link": victim.link,
+            "app": victim.app, "link": victim.link, "copy": victim.copy, "loan": victim.loan,
         ]
         let absent = foreign.mapValues { _ in Value.string(Self.absent) }
         let seen = try await execute(operation, foreign)

@@ -19,6 +19,8 @@ struct IsolationFixture {
     let identity: Value
     let app: Value
     let link: Value
+    let copy: Value
+    let loan: Value
 
     @discardableResult
     static func fill(_ reader: TestReader) async throws -> IsolationFixture {
@@ -105,11 +107,21 @@ struct IsolationFixture {
             "mutation($id: ID!) { createSharedLink(input: {item: {shelfId: $id}}) { id } }",
             ["id": shelf], "createSharedLink", "id")
         let app = try await addApp("Secret app", to: reader)
+        let copy = try await reader.requireValue(
+            """
+            mutation($book: ID!) {
+              createCopy(input: {bookId: $book, format: "Secret format", place: "Secret place"}) { id }
+            }
+            """, ["book": book], "createCopy", "id")
+        let loan = try await reader.requireValue(
+            """
+            mutation($copy: ID!) { lendCopy(id: $copy, input: {borrower: "Secret friend"}) { loan { id } } }
+            """, ["copy": copy], "lendCopy", "loan", "id")
         return IsolationFixture(
             reader: reader, shelf: shelf, book: book, review: review, card: card, session: session,
             read: read, entry: entry, goal: goal, note: note,
             token: token["token"]?["id"] ?? .null, document: document, identity: identity,
-            app: app, link: link)
+            app: app, link: link, copy: copy, loan: loan)
     }
 
     /// Gives an app of another developer access to the account, and returns the id of the access.
@@ -140,12 +152,13 @@ struct IsolationFixture {
               stats { totals { finishedReads } streaks { readingDays } }
               yearInReview(year: 2019) { totals { finishedReads } firstRead { id } longestBook { id } }
               notes { nodes { id text comment updatedAt } }
+              lentCopies { nodes { id format place note loan { id borrower lentOn } pastLoans { id } updatedAt } }
               deletedBooks { nodes { bookId title } }
               series { nodes { series { name bookCount } booksInLibrary booksRead next { id } } }
               swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }
               sessions { id deviceName } storage { usedBytes }
               accessTokens { id name } authorizedApps { id name } ereaderDocuments { nodes { id title book { id } } }
-              sharedLinks { id url }
+              sharedLinks { id url } followedAuthors { id name }
             } }
             """, .null, "me")
     }

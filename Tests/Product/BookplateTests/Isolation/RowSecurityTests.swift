@@ -32,9 +32,10 @@ import Testing
         }
         #expect(
             names == [
-                "access_tokens", "apple_grants", "books", "changes", "covers", "deleted_books",
+                "access_tokens", "apple_grants", "book_copies", "books", "changes", "covers",
+                "deleted_books",
                 "ereader_documents", "ereader_positions", "events", "feed_decks", "feed_readers",
-                "identities",
+                "followed_authors", "identities",
                 "import_failures", "imports", "library_counts", "listed_books", "moving_covers",
                 "notes", "oauth_grants", "progress_entries",
                 "reading_counts", "reading_days",

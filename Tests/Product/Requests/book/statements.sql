@@ -31,7 +31,7 @@ UNION ALL (
   ORDER BY s.position, s.id
 )
 UNION ALL (
-  SELECT (r.id)::uuid, (r.text)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, ((r.half_stars + 1) / 2)::int8, (NULL)::text, (NULL)::int8, (r.updated_at)::timestamptz, (NULL)::uuid, (NULL)::uuid, (NULL)::text[], (NULL)::text, 3
+  SELECT (r.id)::uuid, (r.text)::text, (NULL)::text[], (NULL)::text[], (NULL)::uuid[], (NULL)::text, (CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END)::int8, (NULL)::text, (NULL)::int8, (r.updated_at)::timestamptz, (NULL)::uuid, (NULL)::uuid, (NULL)::text[], (NULL)::text, 3
   FROM reviews r
   WHERE r.user_id = $1 AND r.book_id = $2
 );

@@ -5,6 +5,7 @@ INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_
 SELECT user_id, $3, book_id, added_at, sort_title, sort_author
 FROM shelf_books
 WHERE user_id = $1 AND shelf_id = $2
+ORDER BY position, book_id
 ON CONFLICT DO NOTHING;
 
 DELETE FROM shelves

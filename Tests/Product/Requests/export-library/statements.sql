@@ -7,7 +7,7 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 
 SELECT (array_agg(s.id ORDER BY s.id DESC))[1], count(*)::int
 FROM (
-  SELECT b.id, floor( sum( greatest( ( 1000 + 250 * coalesce(r.reads, 0) + 250 * coalesce(r.entries, 0) + coalesce(r.notes, 0) + coalesce(octet_length(b.description), 0) + coalesce(octet_length(b.private_notes), 0) + coalesce(octet_length(v.text), 0) + coalesce(c.byte_counts[2], 0) + 250 * coalesce(n.notes, 0) + coalesce(n.bytes, 0) )::float8 / 18000000, (1 + coalesce(r.entries, 0) + coalesce(n.notes, 0))::float8 / 45000 ) ) OVER (ORDER BY b.id) ) AS part
+  SELECT b.id, floor( sum( greatest( ( 1000 + 250 * coalesce(r.reads, 0) + 250 * coalesce(r.entries, 0) + coalesce(r.notes, 0) + coalesce(octet_length(b.description), 0) + coalesce(octet_length(b.private_notes), 0) + coalesce(octet_length(b.content_notes), 0) + coalesce(octet_length(v.text), 0) + coalesce(c.byte_counts[2], 0) + 250 * coalesce(n.notes, 0) + coalesce(n.bytes, 0) + coalesce(o.bytes, 0) )::float8 / 18000000, (1 + coalesce(r.entries, 0) + coalesce(n.notes, 0))::float8 / 45000 ) ) OVER (ORDER BY b.id) ) AS part
   FROM books b
   LEFT JOIN reviews v ON v.user_id = $1 AND v.book_id = b.id
   LEFT JOIN covers c ON c.user_id = $1 AND c.book_id = b.id
@@ -29,6 +29,12 @@ FROM (
     WHERE t.user_id = $1
     GROUP BY t.book_id
   ) n ON n.book_id = b.id
+  LEFT JOIN (
+    SELECT k.book_id, sum(octet_length(to_jsonb(k)::text)) AS bytes
+    FROM book_copies k
+    WHERE k.user_id = $1
+    GROUP BY k.book_id
+  ) o ON o.book_id = b.id
   WHERE b.user_id = $1
 ) s
 GROUP BY s.part

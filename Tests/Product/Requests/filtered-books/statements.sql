@@ -9,47 +9,47 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT b.id, b.title, l.half_stars, l.added_at, l.book_id, k.n
+SELECT b.id, b.title, l.quarter_stars, l.added_at, l.book_id, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT l.*
   FROM (
     WITH walked AS MATERIALIZED (
-      SELECT l.book_id, l.half_stars, l.added_at
+      SELECT l.book_id, l.quarter_stars, l.added_at
       FROM (
         SELECT l.*
         FROM ( (
           SELECT l.*
           FROM listed_books l
-          WHERE l.user_id = $1 AND l.list_rank = 1 AND 1 = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8
-          ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+          WHERE l.user_id = $1 AND l.list_rank = 1 AND 1 = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8
+          ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
           LIMIT ($3 * 5)
         ) UNION ALL (
           SELECT l.*
           FROM listed_books l
-          WHERE l.user_id = $1 AND l.list_rank = 2 AND 2 = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8
-          ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+          WHERE l.user_id = $1 AND l.list_rank = 2 AND 2 = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8
+          ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
           LIMIT ($3 * 5)
         ) UNION ALL (
           SELECT l.*
           FROM listed_books l
-          WHERE l.user_id = $1 AND l.list_rank = 3 AND 3 = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8
-          ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+          WHERE l.user_id = $1 AND l.list_rank = 3 AND 3 = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8
+          ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
           LIMIT ($3 * 5)
         ) UNION ALL (
           SELECT l.*
           FROM listed_books l
-          WHERE l.user_id = $1 AND l.list_rank = 4 AND 4 = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8
-          ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+          WHERE l.user_id = $1 AND l.list_rank = 4 AND 4 = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8
+          ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
           LIMIT ($3 * 5)
         ) UNION ALL (
           SELECT l.*
           FROM listed_books l
-          WHERE l.user_id = $1 AND l.list_rank = 5 AND 5 = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8
-          ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+          WHERE l.user_id = $1 AND l.list_rank = 5 AND 5 = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8
+          ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
           LIMIT ($3 * 5)
         ) ) l
-        ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+        ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
         LIMIT ($3 * 5)
       ) l
       WHERE true AND l.finished_at >= (
@@ -156,12 +156,12 @@ CROSS JOIN LATERAL (
       ) >= $3
     )
     UNION ALL (
-      SELECT l.book_id, l.half_stars, l.added_at
+      SELECT l.book_id, l.quarter_stars, l.added_at
       FROM found l
       WHERE NOT (
         SELECT count(*) > 300
         FROM ids l
-      ) AND l.list_rank = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8 AND l.finished_at >= (
+      ) AND l.list_rank = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8 AND l.finished_at >= (
         SELECT make_timestamptz($6, 1, 1, 0, 0, 0, known_zone(u.time_zone))
         FROM users u
         WHERE u.id = $1
@@ -178,41 +178,41 @@ CROSS JOIN LATERAL (
     UNION ALL (
       SELECT *
       FROM (
-        SELECT l.book_id, l.half_stars, l.added_at
+        SELECT l.book_id, l.quarter_stars, l.added_at
         FROM (
           SELECT l.*
           FROM ( (
             SELECT l.*
             FROM listed_books l
-            WHERE l.user_id = $1 AND l.list_rank = 1 AND 1 = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8
-            ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+            WHERE l.user_id = $1 AND l.list_rank = 1 AND 1 = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8
+            ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
             LIMIT ($3 * 1000000)
           ) UNION ALL (
             SELECT l.*
             FROM listed_books l
-            WHERE l.user_id = $1 AND l.list_rank = 2 AND 2 = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8
-            ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+            WHERE l.user_id = $1 AND l.list_rank = 2 AND 2 = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8
+            ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
             LIMIT ($3 * 1000000)
           ) UNION ALL (
             SELECT l.*
             FROM listed_books l
-            WHERE l.user_id = $1 AND l.list_rank = 3 AND 3 = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8
-            ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+            WHERE l.user_id = $1 AND l.list_rank = 3 AND 3 = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8
+            ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
             LIMIT ($3 * 1000000)
           ) UNION ALL (
             SELECT l.*
             FROM listed_books l
-            WHERE l.user_id = $1 AND l.list_rank = 4 AND 4 = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8
-            ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+            WHERE l.user_id = $1 AND l.list_rank = 4 AND 4 = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8
+            ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
             LIMIT ($3 * 1000000)
           ) UNION ALL (
             SELECT l.*
             FROM listed_books l
-            WHERE l.user_id = $1 AND l.list_rank = 5 AND 5 = ANY($5) AND l.half_stars >= $7 AND l.half_stars <= $8
-            ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+            WHERE l.user_id = $1 AND l.list_rank = 5 AND 5 = ANY($5) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8
+            ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
             LIMIT ($3 * 1000000)
           ) ) l
-          ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+          ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
           LIMIT ($3 * 1000000)
         ) l
         WHERE true AND l.finished_at >= (
@@ -236,7 +236,7 @@ CROSS JOIN LATERAL (
       )
     )
   ) l
-  ORDER BY l.half_stars DESC, l.added_at DESC, l.book_id DESC
+  ORDER BY l.quarter_stars DESC, l.added_at DESC, l.book_id DESC
   LIMIT $3
 ) l
 CROSS JOIN LATERAL (
@@ -245,7 +245,7 @@ CROSS JOIN LATERAL (
   WHERE b.user_id = $1 AND b.id = l.book_id
   OFFSET 0
 ) b
-ORDER BY k.n, l.half_stars DESC, l.added_at DESC, l.book_id DESC;
+ORDER BY k.n, l.quarter_stars DESC, l.added_at DESC, l.book_id DESC;
 
 SELECT (
   WITH ids AS MATERIALIZED (
@@ -341,7 +341,7 @@ SELECT (
       SELECT make_timestamptz($6 + 1, 1, 1, 0, 0, 0, known_zone(u.time_zone))
       FROM users u
       WHERE u.id = $1
-    ) AND l.half_stars >= $7 AND l.half_stars <= $8 AND (
+    ) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8 AND (
       SELECT f.language COLLATE "C" >= $9 AND f.language COLLATE "C" < $9 || '.'
       FROM books f
       WHERE f.user_id = $1 AND f.id = l.book_id
@@ -359,7 +359,7 @@ SELECT (
         SELECT make_timestamptz($6 + 1, 1, 1, 0, 0, 0, known_zone(u.time_zone))
         FROM users u
         WHERE u.id = $1
-      ) AND l.half_stars >= $7 AND l.half_stars <= $8 AND (
+      ) AND l.quarter_stars >= $7 AND l.quarter_stars <= $8 AND (
         SELECT f.language COLLATE "C" >= $9 AND f.language COLLATE "C" < $9 || '.'
         FROM books f
         WHERE f.user_id = $1 AND f.id = l.book_id

@@ -11,20 +11,19 @@ RETURNING b.id, b.status;
 SELECT begin_request($1, $2, $3, $4);
 
 WITH given AS (
-  SELECT b.id, $4::int IS NULL OR $4 % 2 = 0 OR t.half_stars AS is_allowed, CASE WHEN $6 AND NOT ($8 AND (r.half_stars + 1) / 2 IS NOT DISTINCT FROM $4 / 2) THEN $4::smallint ELSE r.half_stars END AS half_stars, CASE WHEN $7 THEN $5 ELSE r.text END AS text, coalesce($10, r.has_spoilers, false) AS has_spoilers
+  SELECT b.id, $4::int IS NULL OR $4 % $9 = 0 OR $4 IS NOT DISTINCT FROM r.quarter_stars AS is_allowed, CASE WHEN $6 AND NOT ($8 AND CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END IS NOT DISTINCT FROM $4 / 4) THEN $4::smallint ELSE r.quarter_stars END AS quarter_stars, CASE WHEN $7 THEN $5 ELSE r.text END AS text, coalesce($10, r.has_spoilers, false) AS has_spoilers
   FROM books b
-  JOIN tenants t ON t.id = $9
   LEFT JOIN reviews r ON r.user_id = b.user_id AND r.book_id = b.id
   WHERE b.user_id = $1 AND b.id = $2
 ), review AS (
-  INSERT INTO reviews AS r (user_id, book_id, id, half_stars, text, has_spoilers)
-  SELECT $1, id, $3, half_stars, text, has_spoilers
+  INSERT INTO reviews AS r (user_id, book_id, id, quarter_stars, text, has_spoilers)
+  SELECT $1, id, $3, quarter_stars, text, has_spoilers
   FROM given
-  WHERE is_allowed AND (half_stars IS NOT NULL OR text IS NOT NULL)
+  WHERE is_allowed AND (quarter_stars IS NOT NULL OR text IS NOT NULL)
   ON CONFLICT (user_id, book_id) DO UPDATE
-  SET half_stars = excluded.half_stars, text = excluded.text, has_spoilers = excluded.has_spoilers, updated_at = excluded.updated_at
+  SET quarter_stars = excluded.quarter_stars, text = excluded.text, has_spoilers = excluded.has_spoilers, updated_at = excluded.updated_at
 )
-SELECT is_allowed, half_stars IS NOT NULL OR text IS NOT NULL
+SELECT is_allowed, quarter_stars IS NOT NULL OR text IS NOT NULL
 FROM given;
 
 INSERT INTO feed_readers AS f (user_id, signals_version, deck_due_at)
@@ -37,7 +36,7 @@ FROM (
   SELECT unnest($2::uuid[]) AS id
 ) requested
 CROSS JOIN LATERAL (
-  SELECT r.book_id, (r.half_stars + 1) / 2, r.text
+  SELECT r.book_id, CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END, r.text
   FROM reviews r
   WHERE r.user_id = $1 AND r.book_id = requested.id
   OFFSET 0

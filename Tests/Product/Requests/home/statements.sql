@@ -24,7 +24,7 @@ UNION ALL (
     FROM listed_books l
     WHERE l.user_id = $1 AND l.list_rank IN (2)
   ) ))::int8, ((
-    SELECT sum(k.key::int * k.number)::float8 / nullif(sum(k.number), 0) / 2
+    SELECT sum(k.key::int * k.number)::float8 / nullif(sum(k.number), 0) / 4
     FROM reading_counts k
     WHERE k.user_id = $1 AND k.kind = 'RATING' AND k.year = 0 AND k.key <> '0'
   ))::float8, 1

@@ -96,7 +96,7 @@ FROM (
   SELECT unnest($2::uuid[]) AS id
 ) requested
 CROSS JOIN LATERAL (
-  SELECT r.book_id, r.id, (r.half_stars + 1) / 2, r.text
+  SELECT r.book_id, r.id, CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END, r.text
   FROM reviews r
   WHERE r.user_id = $1 AND r.book_id = requested.id
   OFFSET 0

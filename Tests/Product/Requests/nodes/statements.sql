@@ -139,6 +139,22 @@ FROM (
   SELECT unnest($2::uuid[]) AS id
 ) requested
 CROSS JOIN LATERAL (
+  SELECT p.id
+  FROM (
+    SELECT k.id, person_name(k.id) AS name
+    FROM (
+      SELECT requested.id
+    ) k (id)
+  ) p
+  WHERE p.name IS NOT NULL AND p.id = requested.id
+  OFFSET 0
+) found;
+
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
   SELECT g.id
   FROM reading_goals g
   WHERE g.user_id = $1 AND g.id = requested.id
@@ -177,7 +193,7 @@ FROM (
   SELECT unnest($2::uuid[]) AS id
 ) requested
 CROSS JOIN LATERAL (
-  SELECT r.book_id, (r.half_stars + 1) / 2
+  SELECT r.book_id, CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END
   FROM reviews r
   WHERE r.user_id = $1 AND r.book_id = requested.id
   OFFSET 0

@@ -49,19 +49,19 @@ UNION ALL (
       ORDER BY a.number DESC, r.name COLLATE "C", a.person
     ) n
   )::text)::text, ((
-    SELECT json_agg(json_build_object('format', n.key, 'readCount', n.number))
+    SELECT json_agg(json_build_object('format', n.key, 'readCount', n.number, 'pages', least(n.pages, 2147483647), 'hours', n.seconds::float8 / 3600))
     FROM (
-      SELECT k.key, k.number
+      SELECT k.key, k.number, k.pages, k.seconds
       FROM reading_counts k
       WHERE k.user_id = $1 AND k.kind = 'FORMAT' AND k.year = 0 AND k.number > 0
       ORDER BY k.key::read_format
     ) n
   )::text)::text, ((
-    SELECT sum(k.key::int * k.number)::float8 / nullif(sum(k.number), 0) / 2
+    SELECT sum(k.key::int * k.number)::float8 / nullif(sum(k.number), 0) / 4
     FROM reading_counts k
     WHERE k.user_id = $1 AND k.kind = 'RATING' AND k.year = 0 AND k.key <> '0'
   ))::float8, ((
-    SELECT json_agg(json_build_object('stars', n.key::float8 / 2, 'bookCount', n.number))
+    SELECT json_agg(json_build_object('stars', n.key::float8 / 4, 'bookCount', n.number))
     FROM (
       SELECT k.key, k.number
       FROM reading_counts k
@@ -98,12 +98,25 @@ SELECT m.user_id, m.month, coalesce((
   SELECT k.number
   FROM reading_counts k
   WHERE k.user_id = $1 AND k.kind = 'MONTH' AND k.year = $3::int AND k.key = to_char(m.month, 'FM00')
-), 0)
+), 0), least(coalesce((
+  SELECT k.pages
+  FROM reading_counts k
+  WHERE k.user_id = $1 AND k.kind = 'MONTH' AND k.year = $3::int AND k.key = to_char(m.month, 'FM00')
+), 0), 2147483647), coalesce((
+  SELECT k.seconds
+  FROM reading_counts k
+  WHERE k.user_id = $1 AND k.kind = 'MONTH' AND k.year = $3::int AND k.key = to_char(m.month, 'FM00')
+), 0)::float8 / 3600
 FROM (
   SELECT $1::uuid AS user_id, generate_series(1, 12) AS month
 ) m
 WHERE m.user_id = $2 AND $3::int IS NOT NULL
 ORDER BY m.month;
+
+SELECT d.user_id, to_char(d.day, 'YYYY-MM-DD'), d.entry_count
+FROM reading_days d
+WHERE d.user_id = $1 AND d.user_id = $2 AND d.day BETWEEN make_date($3::int, 1, 1) AND make_date($3::int, 12, 31)
+ORDER BY d.day;
 
 SELECT b.id, b.title, b.page_count
 FROM books b

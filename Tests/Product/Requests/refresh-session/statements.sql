@@ -22,6 +22,10 @@ SELECT refresh_hash, generation, rotated_at > now() - interval '60 s', NOT EXIST
   WHERE s.user_id = $1 AND s.undone_at IS NULL
 ) AND NOT EXISTS (
   SELECT
+  FROM followed_authors f
+  WHERE f.user_id = $1
+) AND NOT EXISTS (
+  SELECT
   FROM books b
   WHERE b.user_id = $1 AND b.edition_id IS NOT NULL
 ))

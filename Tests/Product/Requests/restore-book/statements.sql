@@ -31,6 +31,6 @@ JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
 WHERE sb.user_id = $1 AND sb.book_id = $2
 ORDER BY s.position, s.id;
 
-SELECT r.book_id, (r.half_stars + 1) / 2, r.text
+SELECT r.book_id, CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END, r.text
 FROM reviews r
 WHERE r.user_id = $1 AND r.book_id = $2;

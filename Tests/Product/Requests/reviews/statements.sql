@@ -9,7 +9,7 @@ SELECT u.id
 FROM users u
 WHERE u.id = $1 AND u.id = $2;
 
-SELECT r.id, (r.half_stars + 1) / 2, r.text, r.book_id, r.created_at, k.n
+SELECT r.id, CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END, r.text, r.book_id, r.created_at, k.n
 FROM unnest($2::uuid[]) WITH ORDINALITY k (id, n)
 CROSS JOIN LATERAL (
   SELECT r.*

@@ -135,6 +135,22 @@ FROM (
   SELECT unnest($2::uuid[]) AS id
 ) requested
 CROSS JOIN LATERAL (
+  SELECT p.id
+  FROM (
+    SELECT k.id, person_name(k.id) AS name
+    FROM (
+      SELECT requested.id
+    ) k (id)
+  ) p
+  WHERE p.name IS NOT NULL AND p.id = requested.id
+  OFFSET 0
+) found;
+
+SELECT found.*
+FROM (
+  SELECT unnest($2::uuid[]) AS id
+) requested
+CROSS JOIN LATERAL (
   SELECT g.id
   FROM reading_goals g
   WHERE g.user_id = $1 AND g.id = requested.id

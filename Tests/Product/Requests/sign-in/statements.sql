@@ -1,5 +1,5 @@
 -- round trip 1
-SELECT t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.guests, t.oauth, t.oauth_registration, t.mcp, t.half_stars, t.guest_books_max, t.sharing, array(
+SELECT t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.guests, t.oauth, t.oauth_registration, t.mcp, t.rating_step::int, t.guest_books_max, t.sharing, array(
   SELECT p.name
   FROM identity_providers p
   WHERE p.tenant_id = t.id
@@ -60,6 +60,10 @@ SELECT u.created_at = s.created_at, NOT EXISTS (
   SELECT
   FROM swipes s
   WHERE s.user_id = u.id AND s.undone_at IS NULL
+) AND NOT EXISTS (
+  SELECT
+  FROM followed_authors f
+  WHERE f.user_id = u.id
 ) AND NOT EXISTS (
   SELECT
   FROM books b

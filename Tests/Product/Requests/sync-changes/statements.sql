@@ -93,7 +93,7 @@ FROM (
   SELECT unnest($2::uuid[]) AS id
 ) requested
 CROSS JOIN LATERAL (
-  SELECT r.id, (r.half_stars + 1) / 2, r.text, r.book_id
+  SELECT r.id, CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END, r.text, r.book_id
   FROM reviews r
   WHERE r.user_id = $1 AND r.id = requested.id
   OFFSET 0
@@ -131,7 +131,7 @@ FROM (
   SELECT unnest($2::uuid[]) AS id
 ) requested
 CROSS JOIN LATERAL (
-  SELECT r.book_id, r.id, (r.half_stars + 1) / 2, r.text
+  SELECT r.book_id, r.id, CASE r.quarter_stars WHEN 1 THEN 1 ELSE (r.quarter_stars + 2) / 4 END, r.text
   FROM reviews r
   WHERE r.user_id = $1 AND r.book_id = requested.id
   OFFSET 0

@@ -2,8 +2,8 @@
 SELECT begin_request($1, $2, $3, $4);
 
 UPDATE shelves
-SET name = coalesce($3, name), description = CASE WHEN $4 THEN $5 ELSE description END, color = CASE WHEN $6 THEN $7::label_color ELSE color END, updated_at = now()
-WHERE user_id = $1 AND id = $2 AND ( name <> coalesce($3, name) OR ($4 AND description IS DISTINCT FROM $5) OR ($6 AND color IS DISTINCT FROM $7::label_color) );
+SET name = coalesce($3, name), description = CASE WHEN $4 THEN $5 ELSE description END, color = CASE WHEN $6 THEN $7::label_color ELSE color END, is_up_next = coalesce($8, is_up_next), updated_at = now()
+WHERE user_id = $1 AND id = $2 AND ( name <> coalesce($3, name) OR ($4 AND description IS DISTINCT FROM $5) OR ($6 AND color IS DISTINCT FROM $7::label_color) OR is_up_next <> coalesce($8, is_up_next) );
 
 UPDATE shelves s
 SET position = moved.position, updated_at = now()

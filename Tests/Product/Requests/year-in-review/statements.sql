@@ -21,11 +21,19 @@ SELECT t.user_id, coalesce(s.number, 0), coalesce((
   FROM reading_counts k
   WHERE k.user_id = $1 AND k.kind = 'GIVEN_UP' AND k.year = $3::int AND k.key = ''
 ), 0), least(coalesce(s.pages, 0), 2147483647), coalesce(s.seconds, 0)::float8 / 3600, coalesce(p.number, 0), least(coalesce(p.pages, 0), 2147483647), coalesce(p.seconds, 0)::float8 / 3600, (
-  SELECT json_agg(json_build_object('month', m.month, 'readCount', coalesce((
+  SELECT json_agg( json_build_object( 'month', m.month, 'readCount', coalesce((
     SELECT k.number
     FROM reading_counts k
     WHERE k.user_id = $1 AND k.kind = 'MONTH' AND k.year = $3::int AND k.key = to_char(m.month, 'FM00')
-  ), 0)) ORDER BY m.month)
+  ), 0), 'pages', least(coalesce((
+    SELECT k.pages
+    FROM reading_counts k
+    WHERE k.user_id = $1 AND k.kind = 'MONTH' AND k.year = $3::int AND k.key = to_char(m.month, 'FM00')
+  ), 0), 2147483647), 'hours', coalesce((
+    SELECT k.seconds
+    FROM reading_counts k
+    WHERE k.user_id = $1 AND k.kind = 'MONTH' AND k.year = $3::int AND k.key = to_char(m.month, 'FM00')
+  ), 0)::float8 / 3600 ) ORDER BY m.month )
   FROM generate_series(1, 12) AS m (month)
 )::text, (
   SELECT json_agg(json_build_object('genre', n.key, 'readCount', n.number))
@@ -57,19 +65,19 @@ SELECT t.user_id, coalesce(s.number, 0), coalesce((
     ORDER BY a.number DESC, r.name COLLATE "C", a.person
   ) n
 )::text, (
-  SELECT json_agg(json_build_object('format', n.key, 'readCount', n.number))
+  SELECT json_agg(json_build_object('format', n.key, 'readCount', n.number, 'pages', least(n.pages, 2147483647), 'hours', n.seconds::float8 / 3600))
   FROM (
-    SELECT k.key, k.number
+    SELECT k.key, k.number, k.pages, k.seconds
     FROM reading_counts k
     WHERE k.user_id = $1 AND k.kind = 'FORMAT' AND k.year = $3::int AND k.number > 0
     ORDER BY k.key::read_format
   ) n
 )::text, (
-  SELECT sum(k.key::int * k.number)::float8 / nullif(sum(k.number), 0) / 2
+  SELECT sum(k.key::int * k.number)::float8 / nullif(sum(k.number), 0) / 4
   FROM reading_counts k
   WHERE k.user_id = $1 AND k.kind = 'RATING' AND k.year = $3::int AND k.key <> '0'
 ), (
-  SELECT json_agg(json_build_object('stars', n.key::float8 / 2, 'bookCount', n.number))
+  SELECT json_agg(json_build_object('stars', n.key::float8 / 4, 'bookCount', n.number))
   FROM (
     SELECT k.key, k.number
     FROM reading_counts k

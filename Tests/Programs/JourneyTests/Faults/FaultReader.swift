@@ -87,7 +87,7 @@ struct FaultReader: Sendable {
                 writer.shelfOfBook.map { [$0.key, $0.value] }
             ),
             (
-                "SELECT book_id, half_stars / 2 || ' ' || text FROM reviews WHERE user_id = '\(id)'",
+                "SELECT book_id, quarter_stars / 4 || ' ' || text FROM reviews WHERE user_id = '\(id)'",
                 writer.reviews.map { [$0.key, $0.value] }
             ),
             (

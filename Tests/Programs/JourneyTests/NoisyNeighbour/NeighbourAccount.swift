@@ -132,8 +132,8 @@ extension NeighbourAccount {
         INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)
         SELECT a.user_id, s.id, a.id, b.added_at
         FROM added a JOIN books b USING (user_id, id) JOIN shelves s ON s.user_id = a.user_id AND s.position = a.n % 10;
-        INSERT INTO reviews (user_id, book_id, id, half_stars, text)
-        SELECT user_id, id, gen_random_uuid(), 8, repeat('A good book. ', 20) FROM added;
+        INSERT INTO reviews (user_id, book_id, id, quarter_stars, text)
+        SELECT user_id, id, gen_random_uuid(), 16, repeat('A good book. ', 20) FROM added;
         INSERT INTO reads (user_id, id, book_id, started_on, finished_on, outcome)
         SELECT user_id, read_id, id, '2026-01-02', '2026-02-03', 'FINISHED' FROM added;
         INSERT INTO progress_entries (user_id, id, read_id, at, percent)

@@ -6,7 +6,7 @@ import Requests
 enum AppSettings {
     static let fields: [String: FieldResolver] = [
         "name": .property, "identityProviders": .load(PlainObjectsField(.many)),
-        "allowsGuests": .property, "guestBooksMax": .property, "halfStars": .property,
+        "allowsGuests": .property, "guestBooksMax": .property, "ratingStep": .property,
         "allowsSharing": .property,
     ]
     static let providerFields: [String: FieldResolver] = [
@@ -38,7 +38,7 @@ enum AppSettings {
                 leaves: [
                     "name": .string(tenant.name), "allowsGuests": .boolean(tenant.allowsGuests),
                     "guestBooksMax": .int(tenant.guestBooksMax),
-                    "halfStars": .boolean(tenant.allowsHalfStars),
+                    "ratingStep": .float(tenant.ratingStep.stars),
                     "allowsSharing": .boolean(tenant.allowsSharing),
                 ], objects: ["identityProviders": providers])
         ]

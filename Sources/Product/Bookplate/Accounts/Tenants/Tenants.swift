@@ -21,12 +21,15 @@ struct Tenant: Sendable {
     let allowsRegistration: Bool
     /// Whether assistants can call trusted documents as tools.
     let allowsTools: Bool
-    /// Whether readers may give half stars.
-    let allowsHalfStars: Bool
+    /// The step of ratings.
+    let ratingStep: RatingStep
     /// The maximum number of books of a guest.
     let guestBooksMax: Int
     /// Whether readers may share by links.
     let allowsSharing: Bool
+
+    /// Whether apps of other developers can get tokens for its tools by OAuth.
+    var offersToolTokens: Bool { allowsOAuth && allowsTools }
 
     /// Returns whether tokens for an app with this ID are accepted: a bundle ID, or a client ID at a provider.
     func hasApp(_ id: String) -> Bool {
@@ -79,6 +82,14 @@ package final class Tenants: Sendable {
     /// Returns the maximum requests per minute of all users of the tenant together; nil for no limit.
     func requestsPerMinuteMax(of id: UUID) -> Int? { cache.withLock { $0.limits[id] } }
 
+    /// Returns whether apps can get tokens for the tools of a tenant by OAuth or, if `slug` is nil, for those of any tenant. The
+    /// result is as of the last time the tenants were read.
+    package func offerToolTokens(slug: String?) -> Bool {
+        cache.withLock { cache in
+            cache.tenants.contains { $0.offersToolTokens && (slug == nil || $0.slug == slug) }
+        }
+    }
+
     private func store(_ tenants: [Tenant]) {
         var limits: [UUID: Int] = [:]
         for tenant in tenants { limits[tenant.id] = tenant.requestsPerMinuteMax }
@@ -90,7 +101,7 @@ package final class Tenants: Sendable {
         """
         SELECT
             t.id, t.slug, t.name, t.issuers, t.audiences, t.requests_per_minute, t.guests, t.oauth,
-            t.oauth_registration, t.mcp, t.half_stars, t.guest_books_max, t.sharing,
+            t.oauth_registration, t.mcp, t.rating_step::int, t.guest_books_max, t.sharing,
             \(IdentityProvider.columns)
         FROM tenants t
         ORDER BY t.created_at, t.id
@@ -112,7 +123,7 @@ extension Tenant: RowDecodable {
         allowsOAuth = row.bool() == true
         allowsRegistration = row.bool() == true
         allowsTools = row.bool() == true
-        allowsHalfStars = row.bool() == true
+        ratingStep = row.int32().flatMap { RatingStep(quarterStars: $0) } ?? .whole
         guestBooksMax = Int(row.int32() ?? 0)
         allowsSharing = row.bool() == true
         guard let providers = IdentityProvider.list(&row) else { return nil }

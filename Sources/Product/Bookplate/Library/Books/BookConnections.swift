@@ -17,12 +17,12 @@ extension Book {
                 filters: filters.text, bind: { filters.bind(&$0) })
         })
 
-    /// Relies on these plans: in the orders by date, title, and author, the entries of a page come from an index of `shelf_books`. In the
+    /// Relies on these plans: in the orders by hand, date, title, and author, the entries of a page come from an index of `shelf_books`. In the
     /// other orders, all books of the shelf are sorted.
     static let ofShelf = RowConnection(
         type, key: Shelf.id, orders: BookOrder.all,
         source: { _, order in
-            let hasIndex = ["l.added_at", "l.sort_title", "l.sort_author"]
+            let hasIndex = ["l.added_at", "l.sort_title", "l.sort_author", "l.position"]
                 .contains(order.columns[0].sql)
             return .init(
                 entries: { window in
@@ -63,6 +63,8 @@ extension Book {
 enum BookOrder {
     static let relevance = "RELEVANCE"
     static let status = "STATUS"
+    /// The reader's order of the books on a shelf.
+    static let shelf = "SHELF"
     private static let addedAt = Column("l.added_at", .timestamp)
     private static let title = Column("l.sort_title", .text)
     private static let id = Column("l.book_id", .uuid)
@@ -75,8 +77,9 @@ enum BookOrder {
         order("AUTHOR_ASC", [Column("l.sort_author", .text), title], isDescending: false),
         order("UPDATED_DESC", [Column("l.updated_at", .timestamp)], isDescending: true),
         order("FINISHED_DESC", [Column("l.finished_at", .timestamp), addedAt], isDescending: true),
-        order("RATING_DESC", [Column("l.half_stars", .integer), addedAt], isDescending: true),
+        order("RATING_DESC", [Column("l.quarter_stars", .integer), addedAt], isDescending: true),
         order(status, [Column("l.list_rank", .integer), addedAt], isDescending: true),
+        order(shelf, [Column("l.position", .text)], isDescending: false),
         order(relevance, [Column("l.score", .float), addedAt], isDescending: true),
     ]
 

@@ -28,6 +28,8 @@ extension Book {
             field: "series", .init(.tooLong, max: 20)),
         "books_binding_check": .badUserInput(
             field: "binding", .init(.tooLong, max: 100)),
+        "books_content_notes_check": .badUserInput(
+            field: "contentNotes", .init(.tooLong, max: 2_000)),
         "books_private_notes_check": .badUserInput(
             field: "privateNotes", .init(.tooLong, max: 100_000)),
         "books_current_page_check": .badUserInput(

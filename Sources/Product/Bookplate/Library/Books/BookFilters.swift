@@ -50,6 +50,11 @@ struct BookFilters: Sendable {
     /// - Throws: `.badUserInput` for an argument that is not valid.
     init(_ arguments: ArgumentValues, _ order: RowOrder) throws(BookplateError) {
         self.order = order
+        guard order.name != BookOrder.shelf else {
+            throw .badUserInput(
+                field: "orderBy",
+                .init(.invalidChoice, detail: "Only the books of a shelf have this order."))
+        }
         try addStatuses(arguments)
         if let text = arguments["search"]?.string {
             search = try BookSearch(text)
@@ -58,6 +63,7 @@ struct BookFilters: Sendable {
         }
         if let id = arguments["seriesId"]?.string { addSeries(id) }
         if let id = arguments["shelfId"]?.string { addShelf(id) }
+        if let copies = arguments["copies"]?.string { addCopies(copies) }
         if let year = arguments["finishedIn"]?.int { try addYear(year) }
         try addRatings(arguments)
         if let format = arguments["format"]?.string { addFormat(format) }
@@ -141,6 +147,21 @@ struct BookFilters: Sendable {
                     """))
     }
 
+    private mutating func addCopies(_ name: String) {
+        let areLent = bind("copies", name) { $0.append(bool: name == "LENT") }
+        let copies = "book_copies f WHERE f.user_id = $1"
+        let isMatch = "(NOT \(areLent) OR f.loan_id IS NOT NULL)"
+        filters.append(
+            Filter(
+                condition: """
+                    (SELECT true FROM \(copies) AND f.book_id = l.book_id AND \(isMatch) LIMIT 1)
+                    """,
+                ids: """
+                    SELECT DISTINCT f.book_id
+                    FROM \(copies) AND \(isMatch)
+                    """))
+    }
+
     private mutating func addYear(_ year: Int) throws(BookplateError) {
         guard ReadingGoal.years.contains(year) else {
             throw .badUserInput(field: "finishedIn", .init(.outOfRange, min: 1_000, max: 9_998))
@@ -164,10 +185,10 @@ struct BookFilters: Sendable {
     }
 
     private mutating func addRatings(_ arguments: ArgumentValues) throws(BookplateError) {
-        var halfStars: [Int32?] = []
+        var quarterStars: [Int32?] = []
         for name in ["ratingMin", "ratingMax"] {
             guard let value = arguments[name], !value.isNull else {
-                halfStars.append(nil)
+                quarterStars.append(nil)
                 continue
             }
             let stars: Double =
@@ -176,22 +197,22 @@ struct BookFilters: Sendable {
                 case .float(let stars): stars
                 default: 0
                 }
-            guard (0.5...5).contains(stars) else {
-                throw .badUserInput(field: name, .init(.outOfRange, min: 0.5, max: 5))
+            guard (0.25...5).contains(stars) else {
+                throw .badUserInput(field: name, .init(.outOfRange, min: 0.25, max: 5))
             }
             // A limit between two ratings includes those that are within it.
-            halfStars.append(
-                Int32((stars * 2).rounded(name == "ratingMin" ? .up : .down)))
+            quarterStars.append(
+                Int32((stars * 4).rounded(name == "ratingMin" ? .up : .down)))
         }
-        guard halfStars.contains(where: { $0 != nil }) else { return }
-        let (lowest, highest) = (halfStars[0] ?? 1, halfStars[1] ?? 10)
+        guard quarterStars.contains(where: { $0 != nil }) else { return }
+        let (lowest, highest) = (quarterStars[0] ?? 1, quarterStars[1] ?? 20)
         let low = bind("ratingMin", "\(lowest)") { $0.append(int32: lowest) }
         let high = bind("ratingMax", "\(highest)") { $0.append(int32: highest) }
-        let condition = "l.half_stars >= \(low) AND l.half_stars <= \(high)"
+        let condition = "l.quarter_stars >= \(low) AND l.quarter_stars <= \(high)"
         filters.append(
             Filter(
                 condition: condition, ids: Self.ids(where: condition),
-                indexedColumn: "l.half_stars"))
+                indexedColumn: "l.quarter_stars"))
     }
 
     private mutating func addFormat(_ name: String) {
@@ -354,8 +375,8 @@ struct BookFilters: Sendable {
         let ids: String
         if search != nil {
             let hasRatings =
-                order.columns[0].sql == "l.half_stars"
-                || filters.contains { $0.indexedColumn == "l.half_stars" }
+                order.columns[0].sql == "l.quarter_stars"
+                || filters.contains { $0.indexedColumn == "l.quarter_stars" }
             ids =
                 "SELECT * FROM search_books(\(searchParameter), \(Self.sortedMax + 1), \(hasRatings), NULL) l"
         } else {

@@ -48,6 +48,9 @@ struct BookUpdate {
         try setText(
             "privateNotes", as: "private_notes", of: input,
             charactersMax: ImportedBook.notesCharactersMax)
+        try setText(
+            "contentNotes", as: "content_notes", of: input,
+            charactersMax: ImportedBook.contentNotesCharactersMax)
         if input.isGiven("moods") { set("moods", try Self.moods(input), as: "text[]") }
         if input.isGiven("isbn") {
             isbn = try ISBN.optional(input.text("isbn"))

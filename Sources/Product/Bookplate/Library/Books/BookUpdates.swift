@@ -102,7 +102,7 @@ struct BookUpdates {
         ("published_date", "text"), ("page_count", "int"), ("language", "text"),
         ("category", "text"), ("genre", "text"), ("description", "text"), ("series", "text"),
         ("series_position", "text"), ("binding", "text"), ("private_notes", "text"),
-        ("moods", "text[]"),
+        ("content_notes", "text"), ("moods", "text[]"),
         ("edition_id", "uuid"), ("linked_by", "book_link"),
         ("status", "reading_status"),
     ]

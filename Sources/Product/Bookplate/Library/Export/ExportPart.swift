@@ -119,8 +119,9 @@ struct ExportPart: Equatable {
                   (
                     1000 + 250 * coalesce(r.reads, 0) + 250 * coalesce(r.entries, 0) + coalesce(r.notes, 0)
                     + coalesce(octet_length(b.description), 0) + coalesce(octet_length(b.private_notes), 0)
+                    + coalesce(octet_length(b.content_notes), 0)
                     + coalesce(octet_length(v.text), 0) + coalesce(c.byte_counts[2], 0)
-                    + 250 * coalesce(n.notes, 0) + coalesce(n.bytes, 0)
+                    + 250 * coalesce(n.notes, 0) + coalesce(n.bytes, 0) + coalesce(o.bytes, 0)
                   )::float8 / \(bytesMax),
                   (1 + coalesce(r.entries, 0) + coalesce(n.notes, 0))::float8 / \(recordsMax)
                 )
@@ -149,6 +150,12 @@ struct ExportPart: Equatable {
             WHERE t.user_id = $1
             GROUP BY t.book_id
           ) n ON n.book_id = b.id
+          LEFT JOIN (
+            SELECT k.book_id, sum(octet_length(to_jsonb(k)::text)) AS bytes
+            FROM book_copies k
+            WHERE k.user_id = $1
+            GROUP BY k.book_id
+          ) o ON o.book_id = b.id
           WHERE b.user_id = $1
         ) s
         GROUP BY s.part

@@ -20,7 +20,7 @@ struct ExportedIdentity: ExportedJSONItem {
         """
         SELECT i.id, \(UserIdentity.provider), split_part(i.subject, E'\\x1F', -1), i.created_at
         FROM identities i
-        WHERE i.user_id = $1 AND ($2::uuid IS NULL OR i.id > $2)
+        WHERE i.user_id = $1 AND \(PageRange.after("i.id"))
         ORDER BY i.id
         LIMIT $3
         """)
@@ -50,7 +50,7 @@ struct ExportedAccessToken: ExportedJSONItem {
         SELECT
             id, name, scopes::text[], documents, last_characters, created_at, expires_at, last_used_at
         FROM access_tokens
-        WHERE user_id = $1 AND grant_id IS NULL AND ($2::uuid IS NULL OR id > $2)
+        WHERE user_id = $1 AND grant_id IS NULL AND \(PageRange.after("id"))
         ORDER BY id
         LIMIT $3
         """)
@@ -78,7 +78,7 @@ struct ExportedAuthorizedApp: ExportedJSONItem {
         SELECT g.id, c.name, g.scopes::text[], g.created_at, g.expires_at, g.last_used_at
         FROM oauth_grants g
         JOIN oauth_clients c ON c.id = g.client_id
-        WHERE g.user_id = $1 AND ($2::uuid IS NULL OR g.id > $2)
+        WHERE g.user_id = $1 AND \(PageRange.after("g.id"))
         ORDER BY g.id
         LIMIT $3
         """)
@@ -111,7 +111,7 @@ struct ExportedEReaderDocument: ExportedJSONItem {
             id, hash, title, author, book_id, progress, 100 * fraction, device_name, device_id, created_at, synced_at
         FROM ereader_documents
         WHERE user_id = $1
-            AND ($2::uuid IS NULL OR id > $2)
+            AND \(PageRange.after("id"))
             AND ($4::uuid IS NULL OR book_id IS NULL OR book_id <= $4)
             AND ($5::uuid IS NULL OR book_id > $5)
         ORDER BY id
@@ -142,8 +142,8 @@ struct ExportedEReaderPosition: ExportedJSONItem {
         SELECT book_id, modified_at, 100 * fraction, device_id, device_name, title, place_refs
         FROM ereader_positions
         WHERE user_id = $1
-            AND ($2::uuid IS NULL OR book_id > $2)
-            AND ($4::uuid IS NULL OR book_id <= $4)
+            AND \(PageRange.after("book_id"))
+            AND \(PageRange.until("book_id"))
         ORDER BY book_id
         LIMIT $3
         """)

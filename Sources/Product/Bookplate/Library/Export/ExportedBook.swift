@@ -25,6 +25,7 @@ struct ExportedBook: ExportedJSONItem {
     let originalYear: Int32?
     let moods: [String]
     let privateNotes: String?
+    let contentNotes: String?
     let series: String?
     let seriesPosition: String?
     let currentPage: Int32?
@@ -36,8 +37,12 @@ struct ExportedBook: ExportedJSONItem {
     let updatedAt: Int64?
     /// The names of the book's shelves.
     let shelves: [String]
+    /// The positions of the book on these shelves.
+    let shelfPositions: [Value]
     /// The reads, the latest last, as in `library.json`.
     let reads: [Value]
+    /// The copies, the oldest first, as in `library.json`.
+    let copies: [Value]
     let review: ExportedReview?
 
     init?(_ row: inout RowReader) {
@@ -66,6 +71,7 @@ struct ExportedBook: ExportedJSONItem {
         originalYear = row.int32()
         moods = row.texts() ?? []
         privateNotes = row.text()
+        contentNotes = row.text()
         series = row.text()
         seriesPosition = row.text()
         currentPage = row.int32()
@@ -75,8 +81,14 @@ struct ExportedBook: ExportedJSONItem {
         finishedAt = row.timestamptz()
         updatedAt = row.timestamptz()
         shelves = row.texts() ?? []
+        let positions = row.text().flatMap { try? parseJSON(Array($0.utf8)) }
+        shelfPositions = positions?.list ?? []
         let reads = row.text().flatMap { try? parseJSON(Array($0.utf8), limits: Self.readsLimits) }
         self.reads = reads?.list ?? []
+        let copies = row.text().flatMap {
+            try? parseJSON(Array($0.utf8), limits: Self.readsLimits)
+        }
+        self.copies = copies?.list ?? []
         review = ExportedReview(&row)
     }
 
@@ -114,6 +126,7 @@ struct ExportedBook: ExportedJSONItem {
             .init("originalPublicationYear", .int(originalYear)),
             .init("moods", .list(moods.map { .string($0) })),
             .init("privateNotes", .text(privateNotes)),
+            .init("contentNotes", .text(contentNotes)),
             .init(
                 "series",
                 .list(
@@ -132,7 +145,9 @@ struct ExportedBook: ExportedJSONItem {
             .init("finishedAt", .instant(finishedAt)),
             .init("updatedAt", .instant(updatedAt)),
             .init("shelves", .list(shelves.map { .string($0) })),
+            .init("shelfPositions", .list(shelfPositions)),
             .init("reads", .list(reads)),
+            .init("copies", .list(copies)),
             .init("review", review?.json ?? .null),
         ])
     }
@@ -142,7 +157,7 @@ struct ExportedBook: ExportedJSONItem {
         SELECT
           b.id, b.edition_id, CASE WHEN b.edition_id IS NOT NULL THEN b.linked_by::text END, b.title, b.subtitle, b.author, b.authors, b.author_roles, b.isbn13, b.publisher,
           b.published_date, b.page_count, b.language, b.category, b.genre, b.description, b.status, b.binding, b.original_year, b.moods,
-          b.private_notes, coalesce(b.series, btrim(e.series)),
+          b.private_notes, b.content_notes, coalesce(b.series, btrim(e.series)),
           CASE WHEN b.series_id IS NULL THEN e.series_position ELSE b.series_position END, b.current_page, b.added_at,
           to_char(b.added_at AT TIME ZONE known_zone((SELECT u.time_zone FROM users u WHERE u.id = $1)), 'YYYY/MM/DD'),
           b.started_at, b.finished_at, b.updated_at,
@@ -152,6 +167,12 @@ struct ExportedBook: ExportedJSONItem {
             JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
             WHERE sb.user_id = $1 AND sb.book_id = b.id
             ORDER BY s.position, s.id
+          ),
+          (
+            SELECT jsonb_agg(sb.position ORDER BY s.position, s.id)::text
+            FROM shelf_books sb
+            JOIN shelves s ON s.user_id = sb.user_id AND s.id = sb.shelf_id
+            WHERE sb.user_id = $1 AND sb.book_id = b.id
           ),
           (
             SELECT jsonb_agg(
@@ -166,13 +187,26 @@ struct ExportedBook: ExportedJSONItem {
             FROM reads d
             WHERE d.user_id = $1 AND d.book_id = b.id
           ),
-          r.id, \(Review.rating), r.half_stars, r.text, r.has_spoilers, r.created_at, r.updated_at
+          (
+            SELECT jsonb_agg(
+              jsonb_build_object(
+                'id', c.id, 'format', c.format, 'place', c.place, 'note', c.note, 'loan', loan_of_copy(c),
+                'pastLoans', c.past_loans,
+                'createdAt', to_char(c.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                'updatedAt', to_char(c.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+              )
+              ORDER BY c.created_at, c.id
+            )::text
+            FROM book_copies c
+            WHERE c.user_id = $1 AND c.book_id = b.id
+          ),
+          r.id, \(Review.rating), r.quarter_stars, r.text, r.has_spoilers, r.created_at, r.updated_at
         FROM books b
         LEFT JOIN reviews r ON r.user_id = $1 AND r.book_id = b.id
         LEFT JOIN editions e ON e.id = b.edition_id AND e.series_id IS NOT NULL
         WHERE b.user_id = $1
-          AND ($2::uuid IS NULL OR b.id > $2)
-          AND ($4::uuid IS NULL OR b.id <= $4)
+          AND \(PageRange.after("b.id"))
+          AND \(PageRange.until("b.id"))
         ORDER BY b.id
         LIMIT $3
         """)
@@ -183,7 +217,7 @@ struct ExportedReview: RowDecodable {
     let id: UUID?
     /// Nil for a review without a rating.
     let rating: Int32?
-    let halfStars: Int32?
+    let quarterStars: Int32?
     let text: String?
     let hasSpoilers: Bool
     let createdAt: Int64?
@@ -193,7 +227,7 @@ struct ExportedReview: RowDecodable {
         id = row.uuid()
         guard id != nil else { return nil }
         rating = row.int32()
-        halfStars = row.int32()
+        quarterStars = row.int32()
         text = row.text()
         hasSpoilers = row.bool() ?? false
         createdAt = row.timestamptz()
@@ -203,7 +237,7 @@ struct ExportedReview: RowDecodable {
     var json: Value {
         .object([
             .init("id", .id(id)), .init("rating", .int(rating)),
-            .init("stars", halfStars.map { .float(Double($0) / 2) } ?? .null),
+            .init("stars", quarterStars.map { .float(Double($0) / 4) } ?? .null),
             .init("text", .text(text)), .init("hasSpoilers", .boolean(hasSpoilers)),
             .init("createdAt", .instant(createdAt)), .init("updatedAt", .instant(updatedAt)),
         ])
@@ -235,7 +269,7 @@ struct ExportedProgress: ExportedJSONItem {
         FROM progress_entries p
         JOIN reads r ON r.user_id = $1 AND r.id = p.read_id
         WHERE p.user_id = $1
-          AND ($2::uuid IS NULL OR p.id > $2)
+          AND \(PageRange.after("p.id"))
           AND ($4::uuid IS NULL OR r.book_id <= $4)
           AND ($5::uuid IS NULL OR r.book_id > $5)
         ORDER BY p.id

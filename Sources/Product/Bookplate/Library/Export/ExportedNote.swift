@@ -26,7 +26,7 @@ struct ExportedNote: ExportedJSONItem {
         SELECT n.id, n.book_id, n.text, n.comment, n.chapter, n.color, n.page, n.percent, n.seconds, n.created_at, n.updated_at
         FROM notes n
         WHERE n.user_id = $1
-          AND ($2::uuid IS NULL OR n.id > $2)
+          AND \(PageRange.after("n.id"))
           AND ($4::uuid IS NULL OR n.book_id <= $4)
           AND ($5::uuid IS NULL OR n.book_id > $5)
         ORDER BY n.id

@@ -10,6 +10,25 @@ protocol ExportedItem: RowDecodable {
     var id: UUID { get }
 }
 
+/// Conditions on the ids of a page that PostgreSQL compares with the entries of an index. With `$2 IS NULL OR id > $2`, each page would
+/// read all pages before it. CASE and not COALESCE, which PostgreSQL evaluates only after row-level security.
+enum PageRange {
+    private static let firstID = "'00000000-0000-0000-0000-000000000000'"
+    private static let lastID = "'ffffffff-ffff-ffff-ffff-ffffffffffff'"
+
+    /// Returns the condition that a row is after `$2`, the id of the last row of the previous page or NULL.
+    static func after(_ column: String) -> String {
+        """
+        \(column) >= CASE WHEN $2::uuid IS NULL THEN \(firstID) ELSE $2 END AND \(column) IS DISTINCT FROM $2
+        """
+    }
+
+    /// Returns the condition that a row is not after `$4`, the id of the last row of the part or NULL.
+    static func until(_ column: String) -> String {
+        "\(column) <= CASE WHEN $4::uuid IS NULL THEN \(lastID) ELSE $4 END"
+    }
+}
+
 /// A row that becomes an element of a list in `library.json`. `BookplateFile` reads these lists.
 protocol ExportedJSONItem: ExportedItem {
     var json: Value { get }
@@ -29,6 +48,9 @@ struct ExportedProfile: RowDecodable {
             .init(
                 "readingGoals",
                 row.text().flatMap { try? parseJSON(Array($0.utf8)) } ?? .list([])),
+            .init(
+                "followedAuthors",
+                row.text().flatMap { try? parseJSON(Array($0.utf8)) } ?? .list([])),
         ])
     }
 
@@ -47,6 +69,17 @@ struct ExportedProfile: RowDecodable {
             )::text
             FROM reading_goals g
             WHERE g.user_id = $1
+          ),
+          (
+            SELECT jsonb_agg(
+              jsonb_build_object(
+                'name', f.name,
+                'followedAt', to_char(f.followed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+              )
+              ORDER BY f.followed_at, f.person_id
+            )::text
+            FROM followed_authors f
+            WHERE f.user_id = $1
           )
         FROM users u
         WHERE u.id = $1
@@ -63,13 +96,15 @@ struct ExportedShelf: ExportedJSONItem {
         json = .object([
             .init("id", .id(id)), .init("name", .text(row.text())),
             .init("position", .int(row.int32())), .init("description", .text(row.text())),
-            .init("color", .text(row.text())), .init("createdAt", .instant(row.timestamptz())),
+            .init("color", .text(row.text())),
+            .init("isUpNext", .boolean(row.bool() ?? false)),
+            .init("createdAt", .instant(row.timestamptz())),
         ])
     }
 
     static let page = TypedStatement<Self>(
         """
-        SELECT s.id, s.name, s.position, s.description, s.color, s.created_at
+        SELECT s.id, s.name, s.position, s.description, s.color, s.is_up_next, s.created_at
         FROM shelves s
         WHERE s.user_id = $1
           AND (
@@ -103,8 +138,8 @@ struct ExportedSwipe: ExportedJSONItem {
         SELECT edition_id, action, swiped_at, store, scope
         FROM current_swipes
         WHERE user_id = $1
-          AND ($2::uuid IS NULL OR edition_id > $2)
-          AND ($4::uuid IS NULL OR edition_id <= $4)
+          AND \(PageRange.after("edition_id"))
+          AND \(PageRange.until("edition_id"))
         ORDER BY edition_id
         LIMIT $3
         """)
@@ -126,8 +161,8 @@ struct ExportedCover: ExportedItem {
         SELECT book_id, version
         FROM covers
         WHERE user_id = $1
-          AND ($2::uuid IS NULL OR book_id > $2)
-          AND ($4::uuid IS NULL OR book_id <= $4)
+          AND \(PageRange.after("book_id"))
+          AND \(PageRange.until("book_id"))
         ORDER BY book_id
         LIMIT $3
         """)

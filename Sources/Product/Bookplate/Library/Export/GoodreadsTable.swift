@@ -36,7 +36,8 @@ enum GoodreadsTable {
                 shelves.enumerated().map { "\($1) (#\($0 + 1))" }.joined(separator: ", ")),
             exclusive, guarded(html(ofText: book.review?.text ?? "")),
             book.review?.hasSpoilers == true ? "true" : "",
-            guarded(html(ofText: book.privateNotes ?? "")), "\(readCount(book))", "0",
+            guarded(html(ofText: book.privateNotes ?? "")), "\(readCount(book))",
+            "\(book.copies.count)",
         ])
     }
 

@@ -31,6 +31,7 @@ enum LibraryStats {
             "readByFormat": .relation(summary.formats),
             "longestBook": .relation(summary.longestBook),
             "shortestBook": .relation(summary.shortestBook),
+            "days": .relation(ReadingDay.ofLibrary(userID)),
             "streaks": .relation(ReadingStreaks.ofLibrary(userID)),
         ])
 
@@ -79,6 +80,8 @@ enum LibraryStats {
         fields: [
             "month": .column(Column("m.month", .integer)),
             "readCount": .column(Column(ReadingSummary.readsOfMonth, .integer)),
+            "pages": .column(Column(ReadingSummary.pagesOfMonth, .integer)),
+            "hours": .column(Column(ReadingSummary.hoursOfMonth, .float)),
         ])
 
     private static let readByMonth = RowRelation(
@@ -93,6 +96,7 @@ enum LibraryStats {
     /// The types of `User.stats`, for the resolvers of `BookplateSchema`.
     static let types = [
         type, yearCount, monthCount, ReadingSummary.totalsType, ReadingStreaks.type,
+        ReadingDay.type,
     ]
 
     /// Returns the argument `year`.

@@ -106,9 +106,12 @@ struct ReadingSummary {
 
     var formats: CountList {
         list(
-            "'format', n.key, 'readCount', n.number",
+            """
+            'format', n.key, 'readCount', n.number, 'pages', least(n.pages, 2147483647),
+            'hours', n.seconds::float8 / 3600
+            """,
             from: """
-                SELECT k.key, k.number
+                SELECT k.key, k.number, k.pages, k.seconds
                 FROM \(counts("FORMAT")) AND k.number > 0
                 ORDER BY k.key::read_format
                 """)
@@ -119,14 +122,26 @@ struct ReadingSummary {
         Column(
             """
             (
-                SELECT json_agg(json_build_object('month', m.month, 'readCount', \(Self.readsOfMonth)) ORDER BY m.month)
+                SELECT json_agg(
+                    json_build_object(
+                        'month', m.month, 'readCount', \(Self.readsOfMonth), 'pages', \(Self.pagesOfMonth),
+                        'hours', \(Self.hoursOfMonth)
+                    )
+                    ORDER BY m.month
+                )
                 FROM generate_series(1, 12) AS m (month)
             )::text
             """, .text))
 
     /// The number of finished reads of the month `m.month` of the year `$3`.
-    static let readsOfMonth =
-        "coalesce((SELECT k.number FROM \(year.counts("MONTH")) AND k.key = to_char(m.month, 'FM00')), 0)"
+    static let readsOfMonth = ofMonth("number")
+    /// The pages of these reads, at most the greatest `Int` of GraphQL.
+    static let pagesOfMonth = "least(\(ofMonth("pages")), 2147483647)"
+    static let hoursOfMonth = "\(ofMonth("seconds"))::float8 / 3600"
+
+    private static func ofMonth(_ column: String) -> String {
+        "coalesce((SELECT k.\(column) FROM \(year.counts("MONTH")) AND k.key = to_char(m.month, 'FM00')), 0)"
+    }
 
     // MARK: - Ratings
 
@@ -138,7 +153,7 @@ struct ReadingSummary {
         Column(
             """
             (
-                SELECT sum(k.key::int * k.number)::float8 / nullif(sum(k.number), 0) / 2
+                SELECT sum(k.key::int * k.number)::float8 / nullif(sum(k.number), 0) / 4
                 FROM \(counts("RATING")) AND k.key <> '0'
             )
             """, .float)
@@ -146,7 +161,7 @@ struct ReadingSummary {
 
     var ratings: CountList {
         list(
-            "'stars', n.key::float8 / 2, 'bookCount', n.number",
+            "'stars', n.key::float8 / 4, 'bookCount', n.number",
             from: """
                 SELECT k.key, k.number
                 FROM \(counts("RATING")) AND k.key <> '0' AND k.number > 0

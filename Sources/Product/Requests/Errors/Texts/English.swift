@@ -73,9 +73,7 @@ extension ErrorTexts {
         case .emptyReview:
             "A review needs a rating or a text. To delete a review, use deleteReview."
         case .emptyNote: "A note needs a text or a comment."
-        case .invalidStars: "Stars must be a multiple of 0.5 from {min} to {max}."
-        case .halfStarsOff:
-            "Half stars are not allowed here. Choose 1, 2, 3, 4, or 5 stars."
+        case .invalidStars: "Stars must be a multiple of {min}, at most {max}."
         case .openReadWithEnd:
             "A read that is READING has no last day. Remove it, or set the outcome to FINISHED or DID_NOT_FINISH."
         case .severalOpenReads:
@@ -91,6 +89,7 @@ extension ErrorTexts {
         case .idTaken: "This ID belongs to another object. Choose a new UUID, or omit the ID."
         case .deleted: "The object with this ID was deleted. Choose a new UUID."
         case .guestBooks: "A guest can have at most {max} books. Sign in to add more."
+        case .copyIsLent: "This copy is lent already. Record first that it is back."
         case .invalidFile: "The file cannot be read."
         case .fileTooLarge: "The file may have at most {max} MiB."
         case .notAFile:
@@ -104,10 +103,12 @@ extension ErrorTexts {
             "Your covers use all of your storage. Remove some, and try again."
         case .serverStorageFull: "The storage for covers is full. Try again later."
         case .noSuchApp: "There is no app with this ID. Check the bundle ID or client ID."
+        case .noSuchAuthor: "The catalog has no book of this person."
         case .noSuchAuthorization:
             "There is no request with this code. Codes work for ten minutes: start again in the app that asks."
         case .noSuchBook: "There is no such book in the library."
         case .noSuchCard: "There is no such book in the catalog."
+        case .noSuchCopy: "There is no such copy of a book in the library."
         case .noSuchDeletedBook: "No book with this ID was deleted in the last 30 days."
         case .noSuchDocument: "There is no such document. Open it once more on the e-reader."
         case .noSuchGoal: "There is no such goal."

@@ -68,9 +68,7 @@ extension ErrorTexts {
         case .emptyBook: "Un livre doit avoir un titre ou un ISBN."
         case .emptyReview: "Une critique doit avoir une note ou un texte."
         case .emptyNote: "Une note doit avoir un extrait ou un commentaire."
-        case .invalidStars: "Les étoiles vont de {min} à {max} par demi-étoiles."
-        case .halfStarsOff:
-            "Les demi-étoiles ne sont pas possibles ici. Choisissez 1, 2, 3, 4 ou 5 étoiles."
+        case .invalidStars: "Les étoiles doivent être un multiple de {min}, jusqu’à {max}."
         case .openReadWithEnd:
             "Une lecture en cours n’a pas de dernier jour. Retirez-le, ou terminez la lecture."
         case .severalOpenReads: "Un livre a au plus une lecture en cours. Terminez les autres."
@@ -85,6 +83,7 @@ extension ErrorTexts {
         case .deleted: "L’objet avec cet identifiant a été supprimé."
         case .guestBooks:
             "Un invité peut avoir {max} livres au maximum. Connectez-vous pour en ajouter."
+        case .copyIsLent: "Cet exemplaire est déjà prêté. Notez d’abord son retour."
         case .invalidFile: "Le fichier est illisible."
         case .fileTooLarge: "Le fichier ne peut pas dépasser {max} Mio."
         case .notAFile: "Le fichier manque."
@@ -96,10 +95,12 @@ extension ErrorTexts {
             "Vos couvertures occupent tout votre espace. Retirez-en, puis réessayez."
         case .serverStorageFull: "L’espace pour les couvertures est plein. Réessayez plus tard."
         case .noSuchApp: "Cette application n’existe pas."
+        case .noSuchAuthor: "Le catalogue n’a aucun livre de cette personne."
         case .noSuchAuthorization:
             "Aucune demande ne correspond à ce code. Les codes sont valables dix minutes : recommencez dans l’autre application."
         case .noSuchBook: "Ce livre n’est pas dans votre bibliothèque."
         case .noSuchCard: "Ce livre n’est pas dans le catalogue."
+        case .noSuchCopy: "Cet exemplaire n’existe pas dans la bibliothèque."
         case .noSuchDeletedBook: "Ce livre n’a pas été supprimé au cours des 30 derniers jours."
         case .noSuchDocument: "Ce document n’existe pas. Ouvrez-le encore une fois sur la liseuse."
         case .noSuchGoal: "Cet objectif n’existe pas."

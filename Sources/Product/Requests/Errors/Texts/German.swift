@@ -71,8 +71,7 @@ extension ErrorTexts {
         case .emptyBook: "Ein Buch braucht einen Titel oder eine ISBN."
         case .emptyReview: "Eine Rezension braucht eine Bewertung oder einen Text."
         case .emptyNote: "Eine Notiz braucht eine Textstelle oder einen Kommentar."
-        case .invalidStars: "Sterne gibt es in halben Schritten von {min} bis {max}."
-        case .halfStarsOff: "Halbe Sterne sind hier nicht möglich. Wähle 1, 2, 3, 4 oder 5 Sterne."
+        case .invalidStars: "Sterne gibt es in Schritten von {min}, höchstens {max}."
         case .openReadWithEnd:
             "Solange du liest, gibt es keinen letzten Tag. Entferne ihn, oder beende das Lesen."
         case .severalOpenReads:
@@ -89,6 +88,8 @@ extension ErrorTexts {
         case .deleted: "Das Objekt mit dieser ID wurde gelöscht."
         case .guestBooks:
             "Als Gast kannst du höchstens {max} Bücher haben. Melde dich an, um weitere hinzuzufügen."
+        case .copyIsLent:
+            "Dieses Exemplar ist schon verliehen. Trage zuerst ein, dass es zurück ist."
         case .invalidFile: "Die Datei kann nicht gelesen werden."
         case .fileTooLarge: "Die Datei darf höchstens {max} MiB groß sein."
         case .notAFile: "Die Datei fehlt."
@@ -100,10 +101,12 @@ extension ErrorTexts {
             "Deine Cover belegen deinen ganzen Speicher. Entferne einige, und versuche es noch einmal."
         case .serverStorageFull: "Der Speicher für Cover ist voll. Versuche es später noch einmal."
         case .noSuchApp: "Diese App gibt es nicht."
+        case .noSuchAuthor: "Der Katalog hat kein Buch dieser Person."
         case .noSuchAuthorization:
             "Zu diesem Code gibt es keine Anfrage. Codes gelten zehn Minuten: Beginne in der anderen App noch einmal."
         case .noSuchBook: "Dieses Buch ist nicht in deiner Bibliothek."
         case .noSuchCard: "Dieses Buch ist nicht im Katalog."
+        case .noSuchCopy: "Dieses Exemplar eines Buchs gibt es in der Bibliothek nicht."
         case .noSuchDeletedBook: "Dieses Buch wurde in den letzten 30 Tagen nicht gelöscht."
         case .noSuchDocument:
             "Dieses Dokument gibt es nicht. Öffne es noch einmal auf dem E-Reader."

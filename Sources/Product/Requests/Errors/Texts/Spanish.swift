@@ -70,8 +70,7 @@ extension ErrorTexts {
         case .emptyBook: "Un libro necesita un título o un ISBN."
         case .emptyReview: "Una reseña necesita una puntuación o un texto."
         case .emptyNote: "Una nota necesita un pasaje o un comentario."
-        case .invalidStars: "Las estrellas van de {min} a {max} en pasos de media estrella."
-        case .halfStarsOff: "Aquí no se permiten medias estrellas. Elige 1, 2, 3, 4 o 5 estrellas."
+        case .invalidStars: "Las estrellas deben ser un múltiplo de {min}, como máximo {max}."
         case .openReadWithEnd:
             "Una lectura en curso no tiene último día. Quítalo, o termina la lectura."
         case .severalOpenReads:
@@ -87,6 +86,7 @@ extension ErrorTexts {
         case .deleted: "El objeto con este identificador se ha eliminado."
         case .guestBooks:
             "Un invitado puede tener como máximo {max} libros. Inicia sesión para añadir más."
+        case .copyIsLent: "Este ejemplar ya está prestado. Anota antes su devolución."
         case .invalidFile: "No se puede leer el archivo."
         case .fileTooLarge: "El archivo puede tener como máximo {max} MiB."
         case .notAFile: "Falta el archivo."
@@ -98,10 +98,12 @@ extension ErrorTexts {
             "Tus portadas ocupan todo tu espacio. Quita algunas e inténtalo de nuevo."
         case .serverStorageFull: "El espacio para portadas está lleno. Inténtalo más tarde."
         case .noSuchApp: "Esta aplicación no existe."
+        case .noSuchAuthor: "El catálogo no tiene ningún libro de esta persona."
         case .noSuchAuthorization:
             "Ninguna solicitud tiene este código. Los códigos valen diez minutos: empieza de nuevo en la otra aplicación."
         case .noSuchBook: "Este libro no está en tu biblioteca."
         case .noSuchCard: "Este libro no está en el catálogo."
+        case .noSuchCopy: "No hay tal ejemplar en la biblioteca."
         case .noSuchDeletedBook: "Este libro no se ha eliminado en los últimos 30 días."
         case .noSuchDocument: "Este documento no existe. Ábrelo otra vez en el lector electrónico."
         case .noSuchGoal: "Este objetivo no existe."

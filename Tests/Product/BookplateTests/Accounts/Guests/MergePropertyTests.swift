@@ -94,7 +94,7 @@ private struct GeneratedLibraries {
                 """)
             for shelf in shelves where Bool.random(using: &random) {
                 statements.append(
-                    "INSERT INTO shelf_books SELECT '\(user)', '\(shelf)', id, added_at FROM books WHERE user_id = '\(user)' AND id = '\(book)'"
+                    "INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at) SELECT '\(user)', '\(shelf)', id, added_at FROM books WHERE user_id = '\(user)' AND id = '\(book)'"
                 )
             }
             for read in 0..<Int.random(in: 0..<4, using: &random) {
@@ -125,8 +125,8 @@ private struct GeneratedLibraries {
                 let text = optional("'Review \(Int.random(in: 0..<2, using: &random))'", &random)
                 statements.append(
                     """
-                    INSERT INTO reviews (user_id, book_id, id, half_stars, text)
-                    VALUES ('\(user)', '\(book)', '\(id(&random))', 8, \(text))
+                    INSERT INTO reviews (user_id, book_id, id, quarter_stars, text)
+                    VALUES ('\(user)', '\(book)', '\(id(&random))', 16, \(text))
                     """)
             }
             for _ in 0..<Int.random(in: 0..<3, using: &random) {
@@ -134,6 +134,13 @@ private struct GeneratedLibraries {
                     """
                     INSERT INTO notes (user_id, id, book_id, text, page)
                     VALUES ('\(user)', '\(id(&random))', '\(book)', 'Quote \(Int.random(in: 0..<4, using: &random))', 7)
+                    """)
+            }
+            for _ in 0..<Int.random(in: 0..<3, using: &random) {
+                statements.append(
+                    """
+                    INSERT INTO book_copies (user_id, id, book_id, place)
+                    VALUES ('\(user)', '\(UUID.random(&random))', '\(book)', 'Place \(Int.random(in: 0..<4, using: &random))')
                     """)
             }
             for action in ["LIKE", "SKIP"] where Bool.random(using: &random) {
@@ -198,6 +205,7 @@ private struct LibraryFacts: Equatable {
             UNION ALL SELECT text FROM reviews WHERE user_id = $1 AND book_id = b.id
             UNION ALL SELECT text FROM notes WHERE user_id = $1 AND book_id = b.id
             UNION ALL SELECT comment FROM notes WHERE user_id = $1 AND book_id = b.id
+            UNION ALL SELECT place FROM book_copies WHERE user_id = $1 AND book_id = b.id
             UNION ALL SELECT note FROM reads WHERE user_id = $1 AND book_id = b.id
         ) t ON t.text IS NOT NULL
         WHERE b.user_id = $1
@@ -265,7 +273,7 @@ private struct LibraryFacts: Equatable {
     static func dump(of user: String, _ connection: AdminConnection) throws -> [String] {
         try [
             "books", "shelves", "shelf_books", "reads", "progress_entries", "reviews", "notes",
-            "swipes", "reading_goals", "changes",
+            "book_copies", "swipes", "reading_goals", "changes",
         ]
         .flatMap { table in
             let rows = try connection.query(

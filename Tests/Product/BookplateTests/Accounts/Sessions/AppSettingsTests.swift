@@ -25,7 +25,7 @@ import Testing
             try beta.update(connection)
         }
         try await app.database.execute(
-            "UPDATE tenants SET guests = slug = 'alpha', half_stars = slug = 'beta', guest_books_max = 7"
+            "UPDATE tenants SET guests = slug = 'alpha', rating_step = CASE slug WHEN 'beta' THEN 2 ELSE 4 END, guest_books_max = 7"
         )
         return app
     }
@@ -33,7 +33,7 @@ import Testing
     private static let query = """
         query($app: String) {
           settings(app: $app) {
-            name allowsGuests guestBooksMax halfStars
+            name allowsGuests guestBooksMax ratingStep
             identityProviders { name issuers clientIds }
           }
         }
@@ -65,7 +65,7 @@ import Testing
     @Test func areThoseOfTheCallersApp() async throws {
         let response = try await Self.app().makeReader(.beta).execute(Self.query)
         #expect(response.errors.isEmpty, "\(response.json)")
-        #expect(response["settings", "halfStars"] == true)
+        #expect(response["settings", "ratingStep"]?.double == 0.5)
         #expect(response["settings", "guestBooksMax"] == 7)
         #expect(response["settings", "allowsGuests"] == false)
         #expect(

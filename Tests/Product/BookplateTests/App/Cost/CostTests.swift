@@ -116,14 +116,14 @@ import Testing
             statements: 2, roundTrips: 1),
         Case(
             name: "node", query: "query($book: ID!) { node(id: $book) { __typename id } }",
-            statements: 13, roundTrips: 1),
+            statements: 14, roundTrips: 1),
         Case(
             name: "nodes with relations",
             query: """
                 query($ids: [ID!]!) { nodes(ids: $ids) {
                   ... on Book { title review { rating } } ... on Shelf { books { nodes { title } } }
                 } }
-                """, statements: 16, roundTrips: 2),
+                """, statements: 17, roundTrips: 2),
     ]
 
     /// A library of one book on one shelf, and one of five shelves with twenty books each.

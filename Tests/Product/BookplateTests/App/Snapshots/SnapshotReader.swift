@@ -56,6 +56,15 @@ struct SnapshotReader {
               createNote(input: {bookId: $id, text: "The mind commands the body.", comment: "Compare Augustine", page: 98}) { id }
             }
             """, ["id": book], "createNote", "id")
+        let copy = try await reader.requireValue(
+            #"mutation($id: ID!) { createCopy(input: {bookId: $id, format: "Paperback"}) { id } }"#,
+            ["id": book], "createCopy", "id")
+        let lent = try await reader.requireValue(
+            #"mutation($id: ID!) { createCopy(input: {bookId: $id, place: "Living room"}) { id } }"#,
+            ["id": book], "createCopy", "id")
+        _ = try await reader.requireValue(
+            #"mutation($id: ID!) { lendCopy(id: $id, input: {borrower: "Ada", lentOn: "2026-01-02"}) { id } }"#,
+            ["id": lent], "lendCopy")
         let card = try await reader.card(5)
         let startedCard = try await reader.card(2)
         _ = try await reader.makeBook(["cardId": startedCard, "status": "READING"])
@@ -102,7 +111,9 @@ struct SnapshotReader {
         let values = [
             "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
             "deleted": deleted, "card": card, "work": try await reader.work(card), "read": read,
-            "oldRead": oldRead, "entry": entry, "goal": goal, "note": note, "document": document,
+            "oldRead": oldRead, "entry": entry, "goal": goal, "note": note, "copy": copy,
+            "lentCopy": lent,
+            "document": document,
             "token": token, "app": access, "code": code, "link": link["id"] ?? .null,
             "import": libraryImport["importLibrary", "id"] ?? .null,
         ].compactMapValues(\.string)
@@ -111,7 +122,8 @@ struct SnapshotReader {
             values: values.merging([
                 "newBook": "\(UUID())".lowercased(), "newShelf": "\(UUID())".lowercased(),
                 "newRead": "\(UUID())".lowercased(), "newEntry": "\(UUID())".lowercased(),
-                "newNote": "\(UUID())".lowercased(),
+                "newNote": "\(UUID())".lowercased(), "newCopy": "\(UUID())".lowercased(),
+                "newLoan": "\(UUID())".lowercased(),
                 "newKey": "\(UUID())".lowercased(),
                 "refreshToken": reader.refreshToken, "sharedToken": sharedToken,
                 "identityToken": app.identityToken(subject: reader.subject + ".again"),

@@ -21,8 +21,8 @@ import Testing
                 CASE WHEN n % 5 = 0 THEN timestamptz '2020-03-01' + n % 4 * interval '1 year' END,
                 CASE WHEN n % 40 = 0 THEN 'A Series' END
             FROM generate_series(1, 400) n;
-            INSERT INTO reviews (user_id, book_id, id, half_stars)
-            SELECT user_id, id, gen_random_uuid(), 1 + abs(hashtext(title)) % 10
+            INSERT INTO reviews (user_id, book_id, id, quarter_stars)
+            SELECT user_id, id, gen_random_uuid(), 1 + abs(hashtext(title)) % 20
             FROM books
             WHERE user_id = '\(id)' AND status = 'READ';
             INSERT INTO reads (user_id, id, book_id, outcome, finished_on, format)
@@ -56,11 +56,11 @@ import Testing
         ("finishedIn: 1999", "false"),
         (
             "ratingMin: 3",
-            "(SELECT r.half_stars FROM reviews r WHERE r.user_id = b.user_id AND r.book_id = b.id) >= 6"
+            "(SELECT r.quarter_stars FROM reviews r WHERE r.user_id = b.user_id AND r.book_id = b.id) >= 12"
         ),
         (
             "ratingMin: 2.5, ratingMax: 4",
-            "(SELECT r.half_stars FROM reviews r WHERE r.user_id = b.user_id AND r.book_id = b.id) BETWEEN 5 AND 8"
+            "(SELECT r.quarter_stars FROM reviews r WHERE r.user_id = b.user_id AND r.book_id = b.id) BETWEEN 10 AND 16"
         ),
         ("format: AUDIO", "b.language = 'de' AND b.status = 'READ'"),
         ("format: EBOOK", "false"),

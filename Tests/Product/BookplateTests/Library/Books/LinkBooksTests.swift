@@ -117,6 +117,7 @@ import Testing
             ("Saga (2)", "Brian Vaughan", 7),
             ("Cat’s Cradle", "Kurt Vonnegut", 8),
             ("Cats Cradle", "Kurt Vonnegut, Jr.", 8),
+            ("Cat's Cradle", "Vonnegut, Kurt, Jr.", 8),
             ("Kafka on the Shore", "村上 春樹", 9),
             // Other works.
             ("The Right Hand of Darkness", "Ursula K. Le Guin", nil),

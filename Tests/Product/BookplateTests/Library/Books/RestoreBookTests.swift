@@ -55,6 +55,10 @@ import Testing
                     "color": "PINK", "chapter": "One",
                 ]
             ], "createNote")
+        let copy = try await reader.requireValue(
+            CopyTests.create, ["input": ["bookId": book, "place": "Hall"]], "createCopy", "id")
+        _ = try await reader.requireValue(
+            CopyTests.lend, ["id": copy, "input": ["borrower": "Ada"]], "lendCopy")
         return book
     }
 
@@ -73,6 +77,7 @@ import Testing
                 UNION ALL SELECT to_jsonb(r)::text FROM reads r WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(p)::text FROM progress_entries p WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(n)::text FROM notes n WHERE user_id = '\(id)'
+                UNION ALL SELECT to_jsonb(k)::text FROM book_copies k WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(c)::text FROM covers c WHERE user_id = '\(id)'
                 UNION ALL SELECT to_jsonb(s)::text FROM shelf_books s WHERE user_id = '\(id)'
                 ORDER BY 1

@@ -121,8 +121,8 @@ import Testing
         SET LOCAL app.bulk = '';
         """,
         """
-        INSERT INTO reviews (user_id, book_id, id, half_stars)
-        SELECT user_id, id, gen_random_uuid(), 8 FROM books WHERE user_id = app_user_id();
+        INSERT INTO reviews (user_id, book_id, id, quarter_stars)
+        SELECT user_id, id, gen_random_uuid(), 16 FROM books WHERE user_id = app_user_id();
         """,
         """
         INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at)

@@ -260,16 +260,16 @@ import Zip
     }
 
     /// Goodreads has whole stars only, so its format has the rating that older apps show.
-    @Test func halfStarsAreExported() async throws {
+    @Test func quarterStarsAreExported() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
         try await reader.review(
             try await reader.makeBook("Half", status: "READ"), rating: 4)
-        try await reader.executeSQL("UPDATE reviews SET half_stars = 7")
+        try await reader.executeSQL("UPDATE reviews SET quarter_stars = 15")
         let files = try files(await open(app, token(try await link(reader))))
         let library = try parseJSON(files["library.json"] ?? [])
         #expect(library["books", 0, "review", "rating"] == 4)
-        #expect(library["books", 0, "review", "stars"]?.double == 3.5)
+        #expect(library["books", 0, "review", "stars"]?.double == 3.75)
         let table = CSVReader((files["goodreads_library_export.csv"] ?? [])[...])
         let lines = try table.map { try $0.fields.get() }
         let column = try #require(lines.first?.firstIndex(of: "My Rating"))

@@ -64,11 +64,11 @@ import Testing
             case 10: "DELETE FROM reads WHERE \(some())"
             case 11:
                 """
-                INSERT INTO reviews (user_id, book_id, id, half_stars, text)
-                SELECT user_id, id, gen_random_uuid(), \(one(of: ["NULL", "3", "8"])), 'Text'
+                INSERT INTO reviews (user_id, book_id, id, quarter_stars, text)
+                SELECT user_id, id, gen_random_uuid(), \(one(of: ["NULL", "7", "16"])), 'Text'
                 FROM books
                 WHERE \(some())
-                ON CONFLICT (user_id, book_id) DO UPDATE SET half_stars = excluded.half_stars
+                ON CONFLICT (user_id, book_id) DO UPDATE SET quarter_stars = excluded.quarter_stars
                 """
             case 12: "DELETE FROM reviews WHERE \(some("book_id"))"
             case 13: "DELETE FROM books WHERE \(some())"
@@ -194,16 +194,23 @@ enum ReadingRecount {
             UNION ALL
             SELECT 'GIVEN_UP', year, '', count(*), 0, 0 FROM ended WHERE outcome = 'DID_NOT_FINISH' GROUP BY year
             UNION ALL
-            SELECT 'MONTH', year, substr(finished_on, 6, 2), count(*), 0, 0
+            SELECT
+                'MONTH', year, substr(finished_on, 6, 2), count(*),
+                coalesce(sum(page_count) FILTER (WHERE NOT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)), 0),
+                coalesce(sum(length_seconds) FILTER (WHERE coalesce(format = 'AUDIO', length_seconds IS NOT NULL)), 0)
             FROM finished WHERE year > 0 AND length(finished_on) > 4 GROUP BY 2, 3
             UNION ALL
-            SELECT 'FORMAT', year, format::text, count(*), 0, 0 FROM finished WHERE format IS NOT NULL GROUP BY 2, 3
+            SELECT
+                'FORMAT', year, format::text, count(*),
+                coalesce(sum(page_count) FILTER (WHERE NOT coalesce(format = 'AUDIO', length_seconds IS NOT NULL)), 0),
+                coalesce(sum(length_seconds) FILTER (WHERE coalesce(format = 'AUDIO', length_seconds IS NOT NULL)), 0)
+            FROM finished WHERE format IS NOT NULL GROUP BY 2, 3
             UNION ALL
             SELECT 'GENRE', year, genre, count(*), 0, 0 FROM finished WHERE genre IS NOT NULL GROUP BY 2, 3
             UNION ALL
             SELECT 'AUTHOR', year, author_id::text, count(*), 0, 0 FROM finished WHERE author_id IS NOT NULL GROUP BY 2, 3
             UNION ALL
-            SELECT 'RATING', b.year, coalesce(v.half_stars::int, 0)::text, count(*), 0, 0
+            SELECT 'RATING', b.year, coalesce(v.quarter_stars::int, 0)::text, count(*), 0, 0
             FROM (
                 SELECT DISTINCT year, book_id FROM finished WHERE year > 0
                 UNION ALL

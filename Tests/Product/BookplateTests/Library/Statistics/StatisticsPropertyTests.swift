@@ -187,16 +187,16 @@ import Testing
     private static let statistics = """
         query($year: Int!) { me {
           stats {
-            totals \(totals) readByYear { year bookCount } readByMonth(year: $year) { month readCount }
+            totals \(totals) readByYear { year bookCount } readByMonth(year: $year) { month readCount pages hours }
             readByGenre(first: 50) { genre readCount }
             readByAuthor(first: 50) { author { name } readCount }
-            readByFormat { format readCount } longestBook { id } shortestBook { id }
+            readByFormat { format readCount pages hours } longestBook { id } shortestBook { id }
             averageRating ratings { stars bookCount } streaks { currentDays longestDays readingDays }
           }
           yearInReview(year: $year) {
-            year totals \(totals) previousTotals \(totals) byMonth { month readCount }
+            year totals \(totals) previousTotals \(totals) byMonth { month readCount pages hours }
             topGenres(first: 50) { genre readCount } topAuthors(first: 50) { author { name } readCount }
-            byFormat { format readCount } averageRating ratings { stars bookCount }
+            byFormat { format readCount pages hours } averageRating ratings { stars bookCount }
             longestBook { id } shortestBook { id } firstRead { id } lastRead { id }
             longestStreakDays readingDays
           }

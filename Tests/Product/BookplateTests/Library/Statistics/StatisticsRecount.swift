@@ -120,12 +120,22 @@ struct StatisticsRecount {
         ]
     }
 
+    /// The pages and the hours of finished reads.
+    private func amounts(_ finished: [Read]) -> [Value.Member] {
+        let totals = totals(finished)
+        return [
+            .init("pages", totals["pages"] ?? .null), .init("hours", totals["hours"] ?? .null),
+        ]
+    }
+
     private func months(_ year: Int) -> Value {
         .list(
             (1...12).map { month in
                 let prefix = "\(year)-\(month < 10 ? "0" : "")\(month)"
-                let count = ended(prefix).count(where: \.isFinished)
-                return ["month": .int(month), "readCount": .int(count)]
+                let finished = ended(prefix).filter(\.isFinished)
+                return .object(
+                    [.init("month", .int(month)), .init("readCount", .int(finished.count))]
+                        + amounts(finished))
             })
     }
 
@@ -153,8 +163,13 @@ struct StatisticsRecount {
     private func formats(_ finished: [Read]) -> Value {
         .list(
             ["PRINT", "EBOOK", "AUDIO"].compactMap { format in
-                let count = finished.count { $0.format == format }
-                return count == 0 ? nil : ["format": .string(format), "readCount": .int(count)]
+                let finished = finished.filter { $0.format == format }
+                if finished.isEmpty { return nil }
+                return .object(
+                    [
+                        .init("format", .string(format)),
+                        .init("readCount", .int(finished.count)),
+                    ] + amounts(finished))
             })
     }
 
