@@ -11,12 +11,16 @@ package func plainText(_ text: String) -> String? {
         var line = trimmed(line)[...]
         // After a horizontal rule, catalogs only have editors' notes.
         if line.allSatisfy({ $0 == "-" }), line.count >= 4 { break }
+        // A regular expression is parsed each time it is used, so lines without its first character do without it.
+        func has(_ sign: Unicode.Scalar) -> Bool { line.utf8.contains(UInt8(ascii: sign)) }
         // A definition of a Markdown link: "[1]: https://…".
-        if line.wholeMatch(of: /\[[0-9]+\]:.*/) != nil { continue }
+        if line.first == "[", line.wholeMatch(of: /\[[0-9]+\]:.*/) != nil { continue }
         while line.first == ">" { line = line.dropFirst() }
-        line.replace(/\(\[?[Ss]ource[^)]{0,300}\)+/, with: "")
-        line.replace(/\[([^\]]{1,300})\](\([^)]{0,1000}\)|\[[^\]]{0,300}\])/) { $0.1 }
-        line.replace(/\*\*?([^*]{1,2000})\*\*?/) { $0.1 }
+        if has("(") { line.replace(/\(\[?[Ss]ource[^)]{0,300}\)+/, with: "") }
+        if has("[") {
+            line.replace(/\[([^\]]{1,300})\](\([^)]{0,1000}\)|\[[^\]]{0,300}\])/) { $0.1 }
+        }
+        if has("*") { line.replace(/\*\*?([^*]{1,2000})\*\*?/) { $0.1 } }
         lines.append(trimmed(line))
     }
     // Keep at most one empty line between paragraphs.
@@ -30,5 +34,6 @@ package func plainText(_ text: String) -> String? {
 }
 
 package func trimmed(_ text: Substring) -> String {
-    String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    let text = text.drop(while: \.isWhitespace)
+    return text.lastIndex { !$0.isWhitespace }.map { String(text[...$0]) } ?? ""
 }
