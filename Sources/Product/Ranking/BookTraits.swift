@@ -42,7 +42,7 @@ package struct FeedItem: Sendable, Equatable {
     /// The sum of the weights of the links from the books of the reader's signals to this one. A link's weight is
     /// multiplied by that of the signal and by `FeedRanking.recencyBoost`.
     package var affinity: Float
-    /// An addition to the score, such as that for a followed author. It says nothing about other readers.
+    /// An addition to the score, such as that for a followed author. Unlike the affinity, it does not depend on other readers.
     package var bonus: Float = 0
     /// The number of its readers divided by that of the most popular book.
     package var popularity: Float
