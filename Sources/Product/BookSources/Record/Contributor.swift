@@ -81,8 +81,10 @@ package struct Contributor: Sendable, Hashable {
             return names.map { Contributor(catalog: $0) }
         }
         let parts = list(text)
-        // "Paulo" and "Ursula K." after a comma are given names, but "Homer, Robert Fagles" are two persons.
-        let isInverted = parts.count == 2 && isGivenName(parts[1].name)
+        // `Coelho, Paulo` and `Le Guin, Ursula K.` are one person, `Homer, Robert Fagles` and `Alejandro Jodorowsky, Mœbius` two.
+        let isInverted =
+            parts.count == 2 && isGivenName(parts[1].name)
+            && (parts[1].name.last == "." || !parts[0].name.contains(where: \.isWhitespace))
         return isInverted ? [Contributor(catalog: text)] : parts
     }
 

@@ -56,6 +56,8 @@ import Testing
             (#""Le Guin, Ursula K.""#, ["Ursula K. Le Guin"]),
             (#""J.K. Rowling, Mary GrandPré (Illustrator)""#, ["J.K. Rowling", "Mary GrandPré"]),
             (#""Homer, Robert Fagles""#, ["Homer", "Robert Fagles"]),
+            (#""Alejandro Jodorowsky, Mœbius""#, ["Alejandro Jodorowsky", "Mœbius"]),
+            (#""Le Guin, Ursula K.""#, ["Ursula K. Le Guin"]),
         ])
     func namesOfTablesAreRead(cell: String, names: [String]) throws {
         for column in ["authors", "author"] {
