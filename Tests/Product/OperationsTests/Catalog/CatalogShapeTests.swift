@@ -57,13 +57,23 @@ import Testing
             (#""J.K. Rowling, Mary GrandPré (Illustrator)""#, ["J.K. Rowling", "Mary GrandPré"]),
             (#""Homer, Robert Fagles""#, ["Homer", "Robert Fagles"]),
             (#""Alejandro Jodorowsky, Mœbius""#, ["Alejandro Jodorowsky", "Mœbius"]),
-            (#""Le Guin, Ursula K.""#, ["Ursula K. Le Guin"]),
+            (#""Jos&eacute; Saramago""#, ["José Saramago"]),
         ])
     func namesOfTablesAreRead(cell: String, names: [String]) throws {
         for column in ["authors", "author"] {
             let record = try #require(try records("title,\(column)\nT,\(cell)\n").first).get()
             #expect(record.authors.map(\.name) == names && record.problems.isEmpty)
         }
+    }
+
+    /// A year before the common era has no form that can be stored.
+    @Test(arguments: [
+        (#""publishedDate":"n.d.","published_year":1999"#, "1999"),
+        (#""published_year":-1750"#, nil), (#""published_year":"2004""#, "2004"),
+    ])
+    func yearsAreRead(members: String, date: String?) throws {
+        let record = try CatalogRecord(line: Array(#"{"title":"T",\#(members)}"#.utf8))
+        #expect(record.publishedDate?.text == date)
     }
 
     /// One field of another form does not lose the record.
