@@ -1,3 +1,4 @@
+import TestBasics
 import Testing
 
 @testable import Bookplate
@@ -83,5 +84,30 @@ import Testing
                 }
             }
         }
+    }
+
+    /// Whatever a reader types, the result is a problem or an ISBN, which is read again as itself.
+    @Test(arguments: 1...4 as ClosedRange<UInt64>) func anyTextIsReadOrRefused(seed: UInt64) {
+        var random = SeededGenerator(seed)
+        let alphabet = Array("0123456789978xX-– ]E[():;=\"٩９aßあ\u{301}\u{200B}\n\0")
+        let number = "9780306406157"
+        for _ in 0..<5_000 {
+            let noise = (0..<Int.random(in: 0...30, using: &random)).map { _ in
+                alphabet.randomElement(using: &random) ?? "0"
+            }
+            var text = String(noise)
+            if Bool.random(using: &random) {
+                text = String(text.prefix(Int.random(in: 0...30, using: &random))) + number + text
+            }
+            guard case .success(let isbn) = ISBN.read(text) else { continue }
+            #expect(ISBN.read("\(isbn)") == .success(isbn), "\(text)")
+            #expect("\(isbn)".count == 13)
+        }
+        let letters = String(repeating: "a ", count: Int.random(in: 0...9, using: &random))
+        guard case .success(let isbn) = ISBN.read(letters + number) else {
+            Issue.record("\(letters + number)")
+            return
+        }
+        #expect("\(isbn)" == number)
     }
 }
