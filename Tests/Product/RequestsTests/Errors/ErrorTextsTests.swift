@@ -46,7 +46,7 @@ import Testing
         let problem = InputProblem(.invalidStars, min: 0.5, max: 5.0)
         #expect(
             ErrorTexts.german.sentence(problem, field: nil)
-                == "Sterne gibt es in halben Schritten von 0,5 bis 5.")
+                == "Sterne gibt es in Schritten von 0,5, höchstens 5.")
     }
 
     /// A name may look like a placeholder.
