@@ -551,7 +551,7 @@ BEGIN
         b.user_id, b.id, list_rank(b.status), coalesce(n.rating, 0), b.added_at, b.updated_at,
         coalesce(b.finished_at, '-infinity'), book_sort_title(b.title, b.language), book_sort_author(b.author), b.search_text
     FROM unnest(ids, ratings) AS n (id, rating)
-    JOIN books b ON b.user_id = owner AND b.id = n.id;
+    CROSS JOIN LATERAL (SELECT * FROM books b WHERE b.user_id = owner AND b.id = n.id OFFSET 0) b;
     UPDATE library_counts c
     SET books[1] = c.books[1] + n.did_not_finish,
         books[2] = c.books[2] + n.read,

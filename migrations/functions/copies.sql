@@ -48,14 +48,14 @@ BEGIN
             row_number() OVER (PARTITION BY b.id ORDER BY g.position, i.position) AS book_position,
             (SELECT count(*) FROM book_copies k WHERE k.user_id = owner AND k.book_id = b.id) AS copies
         FROM jsonb_array_elements(given) WITH ORDINALITY AS g (book, position)
-        JOIN books b ON b.user_id = owner AND b.id = (g.book ->> 'bookId')::uuid
+        CROSS JOIN LATERAL (SELECT b.id FROM books b WHERE b.user_id = owner AND b.id = (g.book ->> 'bookId')::uuid OFFSET 0) b
         CROSS JOIN LATERAL ROWS FROM (
             jsonb_to_recordset(g.book -> 'copies') AS (
                 id uuid, format text, place text, note text, loan jsonb, "pastLoans" jsonb, "createdAt" timestamptz,
                 "updatedAt" timestamptz
             )
         ) WITH ORDINALITY AS i (id, format, place, note, loan, past_loans, created_at, updated_at, position)
-        WHERE NOT EXISTS (SELECT FROM book_copies k WHERE k.user_id = owner AND k.id = i.id)
+        WHERE NOT EXISTS (SELECT FROM book_copies k WHERE k.user_id = owner AND k.id = i.id OFFSET 0)
     ), stored AS (
         INSERT INTO book_copies (
             user_id, id, book_id, format, place, note, loan_id, borrower, lent_on, due_on, past_loans, created_at, updated_at
@@ -97,7 +97,7 @@ BEGIN
     FOR owner, books IN
         SELECT c.user_id, array_agg(DISTINCT c.book_id)
         FROM changed_rows c
-        JOIN books b ON b.user_id = c.user_id AND b.id = c.book_id
+        CROSS JOIN LATERAL (SELECT FROM books b WHERE b.user_id = c.user_id AND b.id = c.book_id OFFSET 0) b
         GROUP BY c.user_id
         ORDER BY c.user_id
     LOOP

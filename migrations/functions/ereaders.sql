@@ -302,8 +302,8 @@ AS $$
         id uuid, hash text, "bookId" uuid, title text, author text, progress text, percent float8, "deviceName" text,
         "deviceId" text, "createdAt" timestamptz, "syncedAt" timestamptz
     )
-    LEFT JOIN books b ON b.user_id = app_user_id() AND b.id = i."bookId"
-    LEFT JOIN deleted_books d ON d.user_id = app_user_id() AND d.id = i."bookId"
+    LEFT JOIN LATERAL (SELECT b.id FROM books b WHERE b.user_id = app_user_id() AND b.id = i."bookId" OFFSET 0) b ON true
+    LEFT JOIN LATERAL (SELECT d.id FROM deleted_books d WHERE d.user_id = app_user_id() AND d.id = i."bookId" OFFSET 0) d ON true
     ORDER BY i."syncedAt" DESC
     LIMIT greatest(10000 - (SELECT count(*) FROM ereader_documents d WHERE d.user_id = app_user_id()), 0)
     ON CONFLICT DO NOTHING
@@ -323,7 +323,7 @@ AS $$
         "bookId" uuid, "modifiedAt" timestamptz, percent float8, "deviceId" text, "deviceName" text, title text,
         "references" text[]
     )
-    JOIN books b ON b.user_id = app_user_id() AND b.id = i."bookId"
+    CROSS JOIN LATERAL (SELECT b.id FROM books b WHERE b.user_id = app_user_id() AND b.id = i."bookId" OFFSET 0) b
     ON CONFLICT DO NOTHING
 $$;
 

@@ -362,13 +362,13 @@ BEGIN
         -- Another book of the library may have the edition or the ISBN, and the page follows from the progress.
         LEFT JOIN LATERAL (
             SELECT l.card_id AS id
-            WHERE b.edition_id IS NULL AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.edition_id = l.card_id)
+            WHERE b.edition_id IS NULL AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.edition_id = l.card_id OFFSET 0)
         ) card ON true
         CROSS JOIN LATERAL (
             SELECT
                 CASE WHEN card.id = r."cardId" THEN coalesce(r."linkedBy", 'CARD') ELSE 'ISBN' END AS linked_by,
                 CASE WHEN b.isbn13 IS NULL AND r.isbn13 IS NOT NULL
-                    AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.isbn13 = r.isbn13) THEN r.isbn13 END AS isbn13,
+                    AND NOT EXISTS (SELECT FROM books o WHERE o.user_id = owner AND o.isbn13 = r.isbn13 OFFSET 0) THEN r.isbn13 END AS isbn13,
                 CASE WHEN b.current_page IS NULL AND r."currentPage" IS NOT NULL
                     AND NOT EXISTS (SELECT FROM newest_progress(owner, b.id)) THEN r."currentPage" END AS current_page,
                 -- The series of the edition need not be stored again.
@@ -846,16 +846,27 @@ BEGIN
 END
 $$;
 
--- Collects the planner's statistics of libraries, if there are none. Without them, PostgreSQL expects few books of each reader, and finds
--- a book by reading all of them (migrations/20261128220400_create_library.sql).
+-- Collects the planner's statistics of those tables of libraries that have rows, but no statistics. Without them, PostgreSQL expects few rows
+-- of each reader, and finds one by reading all of them (migrations/20261128220400_create_library.sql).
 -- definer: only the owner of a table can analyze it.
 CREATE OR REPLACE FUNCTION analyze_libraries() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
+DECLARE
+    name text;
 BEGIN
-    IF (SELECT c.reltuples <= 0 FROM pg_class c WHERE c.oid = 'books'::regclass) THEN
-        ANALYZE books, listed_books, shelf_books, shelves, reviews, reads;
-    END IF;
+    FOR name IN
+        SELECT c.relname
+        FROM pg_class c
+        WHERE c.oid = ANY(
+                '{books,listed_books,shelf_books,shelves,reviews,reads,progress_entries,book_copies,notes,ereader_documents}'::regclass[]
+            )
+            AND c.reltuples <= 0
+            AND pg_relation_size(c.oid) > 0
+        ORDER BY c.relname
+    LOOP
+        EXECUTE format('ANALYZE %I', name);
+    END LOOP;
 END
 $$;
 

@@ -352,7 +352,7 @@ BEGIN
             id uuid, "bookId" uuid, text text, comment text, chapter text, color label_color, page int, percent float8,
             seconds int, "createdAt" timestamptz, "updatedAt" timestamptz
         )
-        WHERE NOT EXISTS (SELECT FROM notes n WHERE n.user_id = owner AND n.id = i.id)
+        WHERE NOT EXISTS (SELECT FROM notes n WHERE n.user_id = owner AND n.id = i.id OFFSET 0)
     ), stored AS (
         INSERT INTO notes (
             user_id, id, book_id, text, comment, chapter, color, page, percent, seconds, created_at, updated_at
@@ -361,13 +361,13 @@ BEGIN
             owner, f.id, b.id, f.text, f.comment, f.chapter, f.color, f.page, f.percent, f.seconds,
             coalesce(f."createdAt", now()), coalesce(f."updatedAt", f."createdAt", now())
         FROM new_notes f
-        JOIN books b ON b.user_id = owner AND b.id = f."bookId"
+        CROSS JOIN LATERAL (SELECT b.id FROM books b WHERE b.user_id = owner AND b.id = f."bookId" OFFSET 0) b
         WHERE f.book_position
                 <= 2000 - (SELECT count(*) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
             AND f.position <= 100000 - (SELECT count(*) FROM notes n WHERE n.user_id = owner)
             AND NOT is_other_object(owner, f.id)
-            AND NOT EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = f.id)
-            AND NOT EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = f.id)
+            AND NOT EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = f.id OFFSET 0)
+            AND NOT EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = f.id OFFSET 0)
         ON CONFLICT DO NOTHING
         RETURNING id
     )
@@ -413,7 +413,7 @@ BEGIN
     FOR owner, ids, books IN
         SELECT c.user_id, array_agg(c.id), array_agg(DISTINCT c.book_id)
         FROM changed_rows c
-        JOIN books b ON b.user_id = c.user_id AND b.id = c.book_id
+        CROSS JOIN LATERAL (SELECT FROM books b WHERE b.user_id = c.user_id AND b.id = c.book_id OFFSET 0) b
         GROUP BY c.user_id
         ORDER BY c.user_id
     LOOP

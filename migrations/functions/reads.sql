@@ -1007,7 +1007,7 @@ BEGIN
             WHERE NOT EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = i.id OFFSET 0)
             WINDOW of_book AS (PARTITION BY i."bookId" ORDER BY i.position ROWS UNBOUNDED PRECEDING)
         ) n
-        JOIN books b ON b.user_id = owner AND b.id = n."bookId"
+        CROSS JOIN LATERAL (SELECT * FROM books b WHERE b.user_id = owner AND b.id = n."bookId" OFFSET 0) b
         WHERE n.number <= reads_of_book_max()
             AND (n.outcome <> 'READING' OR n.open_reads = 1 AND b.status NOT IN ('READ', 'DID_NOT_FINISH'))
         ON CONFLICT DO NOTHING
@@ -1051,7 +1051,7 @@ BEGIN
         FROM (
             SELECT
                 p.*,
-                NOT EXISTS (SELECT FROM progress_entries e WHERE e.user_id = owner AND e.id = p.id) AS is_new
+                NOT EXISTS (SELECT FROM progress_entries e WHERE e.user_id = owner AND e.id = p.id OFFSET 0) AS is_new
             FROM jsonb_to_recordset(given) AS p (
                 id uuid, "readId" uuid, at timestamptz, page int, percent float8, seconds int, note text,
                 "createdAt" timestamptz, "updatedAt" timestamptz
@@ -1060,13 +1060,12 @@ BEGIN
     ), allowed AS MATERIALIZED (
         SELECT e.*
         FROM entries e
-        JOIN (
-            SELECT
-                r.id,
-                (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = r.id) AS entry_count
+        CROSS JOIN LATERAL (
+            SELECT (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = r.id) AS entry_count
             FROM reads r
-            WHERE r.user_id = owner AND r.id IN (SELECT e."readId" FROM entries e)
-        ) r ON r.id = e."readId"
+            WHERE r.user_id = owner AND r.id = e."readId"
+            OFFSET 0
+        ) r
         WHERE e.is_new AND r.entry_count + e.position <= entries_of_read_max()
     ), stored AS (
         INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note, created_at, updated_at)
@@ -1079,13 +1078,13 @@ BEGIN
     SELECT coalesce(array_agg(e.id), '{}') INTO ignored
     FROM entries e
     WHERE e.id NOT IN (SELECT a.id FROM allowed a)
-        AND NOT EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = e.id);
+        AND NOT EXISTS (SELECT FROM progress_entries p WHERE p.user_id = owner AND p.id = e.id OFFSET 0);
     PERFORM refresh_read_books(
         owner,
         ARRAY(
             SELECT DISTINCT r.book_id
             FROM jsonb_to_recordset(given) AS p ("readId" uuid)
-            JOIN reads r ON r.user_id = owner AND r.id = p."readId"
+            CROSS JOIN LATERAL (SELECT r.book_id FROM reads r WHERE r.user_id = owner AND r.id = p."readId" OFFSET 0) r
         ),
         false
     );

@@ -76,30 +76,50 @@ struct ImportLibrary: JobHandler {
     }
 
     /// Stores the records from the index `start` on, and requests covers for new books that have none in the archive.
+    ///
+    /// While the database stores a batch, the next one is read.
     private func store(
         _ reading: FileReading, from start: Int, _ storedImport: StoredImport
     ) async throws(JobError) {
-        let canSearch = canSearch
         try await onThread(of: storedImport) { reading.skip(start) }
         var index = start
-        while true {
+        var batch = try await nextBatch(of: reading, storedImport).get()
+        while !batch.isEmpty {
             if Task.isCancelled { throw .retry("The server stopped.") }
-            let batch = try await onThread(of: storedImport) {
-                reading.nextBatch(searchesCovers: canSearch)
-            }
-            if batch.isEmpty { return }
-            let storedCounts = try await storedImport.job.write { pipeline in
-                var parameters = Parameters.of(storedImport.importID)
-                parameters.append(int32: Int32(clamping: index))
-                parameters.append(jsonb: .list(batch))
-                let storedCount = pipeline.append(StoredImport.store, parameters)
-                if canSearch { pipeline.enqueueCoverSearches(.background) }
-                return storedCount
-            }
+            async let next = nextBatch(of: reading, storedImport)
+            try await store(batch, at: index, storedImport)
             index += batch.count
-            guard storedCounts.first == Int32(clamping: index) else {
-                throw .retry("Another worker has already stored these records.")
-            }
+            batch = try await next.get()
+        }
+    }
+
+    private func nextBatch(
+        of reading: FileReading, _ storedImport: StoredImport
+    ) async -> Result<[Value], JobError> {
+        let searchesCovers = canSearch
+        do throws(JobError) {
+            return .success(
+                try await onThread(of: storedImport) {
+                    reading.nextBatch(searchesCovers: searchesCovers)
+                })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func store(
+        _ batch: [Value], at index: Int, _ storedImport: StoredImport
+    ) async throws(JobError) {
+        let storedCounts = try await storedImport.job.write { pipeline in
+            var parameters = Parameters.of(storedImport.importID)
+            parameters.append(int32: Int32(clamping: index))
+            parameters.append(jsonb: .list(batch))
+            let storedCount = pipeline.append(StoredImport.store, parameters)
+            if canSearch { pipeline.enqueueCoverSearches(.background) }
+            return storedCount
+        }
+        guard storedCounts.first == Int32(clamping: index + batch.count) else {
+            throw .retry("Another worker has already stored these records.")
         }
     }
 
