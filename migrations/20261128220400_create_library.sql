@@ -9,7 +9,7 @@
 -- user.
 
 CREATE TYPE reading_status AS ENUM ('WANT_TO_READ', 'READING', 'READ', 'PAUSED', 'DID_NOT_FINISH');
-CREATE TYPE cover_status AS ENUM ('NONE', 'FETCHING', 'READY', 'NOT_FOUND', 'FAILED');
+CREATE TYPE cover_status AS ENUM ('NO_COVER', 'FETCHING', 'READY', 'NOT_FOUND', 'FAILED');
 
 -- How a book got its edition: the reader chose its card (this includes saved cards), it has the edition's ISBN, it was imported
 -- with an external id of the edition, or its title and author are those of the edition's work. In order of preference:
@@ -343,7 +343,7 @@ CREATE TABLE books (
     started_at timestamptz,
     finished_at timestamptz,
     updated_at timestamptz NOT NULL DEFAULT now(),
-    cover_status cover_status NOT NULL DEFAULT 'NONE',
+    cover_status cover_status NOT NULL DEFAULT 'NO_COVER',
     -- When the running cover search was requested; null if none is running. It identifies the search: setting or removing
     -- the cover clears it, and a later request sets another time, so an outdated search cannot overwrite a newer state.
     cover_requested_at timestamptz,

@@ -150,7 +150,7 @@ CREATE TYPE public.cover_source AS ENUM (
 -- Name: cover_status; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.cover_status AS ENUM (
-    'NONE',
+    'NO_COVER',
     'FETCHING',
     'READY',
     'NOT_FOUND',
@@ -1008,7 +1008,7 @@ CREATE TABLE public.books (
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    cover_status public.cover_status DEFAULT 'NONE'::public.cover_status NOT NULL,
+    cover_status public.cover_status DEFAULT 'NO_COVER'::public.cover_status NOT NULL,
     cover_requested_at timestamp with time zone,
     cover_not_found_at timestamp with time zone,
     is_cover_removed boolean DEFAULT false NOT NULL,

@@ -185,7 +185,7 @@ BEGIN
                 'cover_requested_at', NULL,
                 'cover_status', CASE
                     WHEN stored.cover IS NOT NULL THEN 'READY'
-                    WHEN book.cover_status IN ('READY', 'FETCHING') THEN 'NONE'
+                    WHEN book.cover_status IN ('READY', 'FETCHING') THEN 'NO_COVER'
                     ELSE book.cover_status::text
                 END
             )

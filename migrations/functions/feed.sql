@@ -102,7 +102,7 @@ BEGIN
     SELECT
         reader, c.book_id, e.id, e.title, left(nullif(btrim(e.subtitle), ''), 500), e.authors, e.author_roles, e.isbn13, e.publisher,
         e.published_date, e.page_count, e.language, e.genres[1], e.description,
-        CASE WHEN fetches_covers THEN 'FETCHING' ELSE 'NONE' END::cover_status,
+        CASE WHEN fetches_covers THEN 'FETCHING' ELSE 'NO_COVER' END::cover_status,
         CASE WHEN fetches_covers THEN now() END
     FROM unnest(cards, book_ids) AS c (card_id, book_id)
     JOIN editions e ON e.id = c.card_id

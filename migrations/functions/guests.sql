@@ -333,7 +333,7 @@ BEGIN
         ) > tenant.storage_bytes_max
     THEN
         UPDATE books b
-        SET cover_status = 'NONE', cover_requested_at = NULL
+        SET cover_status = 'NO_COVER', cover_requested_at = NULL
         WHERE b.user_id = account AND b.id = account_book AND b.cover_status = 'FETCHING';
         RETURN false;
     END IF;

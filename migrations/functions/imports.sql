@@ -299,7 +299,7 @@ BEGIN
         CASE WHEN is_read THEN date_time(g.reads -> -1 ->> 'finishedOn', g."finishedAt", u.zone) ELSE g."finishedAt" END,
         coalesce(g."updatedAt", now()), g.binding, g."originalYear", g."privateNotes", g."contentNotes", coalesce(g.moods, '{}'),
         CASE WHEN own_series.is_own THEN g."seriesName" END, CASE WHEN own_series.is_own THEN g."seriesPosition" END,
-        (CASE WHEN g."wantsCover" THEN 'FETCHING' ELSE 'NONE' END)::cover_status, CASE WHEN g."wantsCover" THEN now() END
+        (CASE WHEN g."wantsCover" THEN 'FETCHING' ELSE 'NO_COVER' END)::cover_status, CASE WHEN g."wantsCover" THEN now() END
     FROM given g
     CROSS JOIN (SELECT coalesce((SELECT known_zone(u.time_zone) FROM users u WHERE u.id = owner), 'UTC') AS zone OFFSET 0) u
     LEFT JOIN LATERAL (SELECT e.id FROM editions e WHERE e.id = g."editionId" OFFSET 0) card ON true

@@ -236,7 +236,7 @@ BEGIN
                     'user_id', account,
                     'id', moved,
                     -- The cover follows when its files are copied.
-                    'cover_status', CASE book.cover_status WHEN 'READY' THEN 'NONE' ELSE book.cover_status::text END
+                    'cover_status', CASE book.cover_status WHEN 'READY' THEN 'NO_COVER' ELSE book.cover_status::text END
                 )
             )
         );

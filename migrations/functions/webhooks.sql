@@ -69,7 +69,7 @@ $$;
 CREATE OR REPLACE FUNCTION cover_event_type(status text) RETURNS text
 LANGUAGE sql IMMUTABLE
 AS $$
-    SELECT 'cover.' || CASE status WHEN 'NONE' THEN 'removed' WHEN 'FETCHING' THEN 'searching' ELSE lower(status) END
+    SELECT 'cover.' || CASE status WHEN 'NO_COVER' THEN 'removed' WHEN 'FETCHING' THEN 'searching' ELSE lower(status) END
 $$;
 
 -- Returns whether a webhook with these event types and patterns receives events of the type.

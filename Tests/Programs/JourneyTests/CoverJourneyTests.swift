@@ -346,7 +346,7 @@ import Testing
             { me { books { nodes { image { url } coverStatus } } } feed(first: 1) { nodes { image { url } } } }
             """, token: fixture.token)
         let book = response["data", "me", "books", "nodes", 0]
-        #expect(book?["coverStatus"] == "NONE")
+        #expect(book?["coverStatus"] == "NO_COVER")
         for url in [book?["image", "url"], response["data", "feed", "nodes", 0, "image", "url"]] {
             let target = try target(url)
             let cards = try await withThrowingTaskGroup(of: HTTPClient.Response.self) { tasks in

@@ -121,7 +121,8 @@ import Testing
         let created = try await fixture.execute(
             "mutation($b: [CreateBookInput!]!) { createBooks(inputs: $b) { book { coverStatus } } }",
             ["b": .list(inputs)])
-        #expect(created["data", "createBooks", 4, "book", "coverStatus"] == "NONE", "\(created)")
+        #expect(
+            created["data", "createBooks", 4, "book", "coverStatus"] == "NO_COVER", "\(created)")
         #expect(
             try await fixture.execute("mutation { fetchMissingCovers { queued } }")[
                 "data", "fetchMissingCovers", "queued"]

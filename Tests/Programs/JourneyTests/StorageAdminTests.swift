@@ -171,7 +171,7 @@ import Testing
         #expect(try await database.count("SELECT count(*) FROM covers") == 2)
         #expect(
             try await database.text(
-                "SELECT cover_status FROM books WHERE id = '\(fixture.books[0])'") == "NONE")
+                "SELECT cover_status FROM books WHERE id = '\(fixture.books[0])'") == "NO_COVER")
         #expect(try await fixture.run("storage", "verify", "--grace", "0").code == 0)
     }
 

@@ -57,7 +57,7 @@ public struct Book: LibraryRecord, LibraryObject {
     /// The reader's review. Nil if there is none.
     public var review: Review?
     /// Nil until the server has the book.
-    public var image: Image?
+    public var image: CoverImage?
     /// The time at which the book was added to the library.
     public let addedAt: Timestamp
     /// The time of the last change.
@@ -114,7 +114,7 @@ public struct SeriesEntry: Codable, Hashable, Sendable {
 }
 
 /// The image of a book: its cover, or a title card if there is none.
-public struct Image: Codable, Hashable, Sendable {
+public struct CoverImage: Codable, Hashable, Sendable {
     /// The address of the image. The content of an address never changes.
     public let url: URL
     /// The address of a small version.

@@ -38,7 +38,7 @@ package struct BookplateSchema: Sendable {
             }
             return value
         },
-        "Date": PartialDate.scalarInput,
+        "PartialDate": PartialDate.scalarInput,
         "Upload": { value throws(CoercionError) in
             guard UploadReference.index(value) != nil else {
                 throw CoercionError(
@@ -60,7 +60,7 @@ private struct ResolverTable: ResolverSource {
     /// The other types whose objects are rows.
     private static let rows =
         [
-            Import.failureType, Image.typeOfBook, DeletedBook.type, Swipe.type,
+            Import.failureType, CoverImage.typeOfBook, DeletedBook.type, Swipe.type,
             StorageUse.type, FeedReason.type, SeriesEntry.type, SeriesProgress.type,
             YearInReview.type, PersonalAccessToken.type, EReaderDocument.type,
             AuthorizedApp.type, SharedLink.type, BookCopy.type,

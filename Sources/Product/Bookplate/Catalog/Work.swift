@@ -30,7 +30,7 @@ enum Work {
             "title": .column(FeedCard.title),
             "authors": .relation(Author.ofCard),
             "genres": .relation(NamedGenres(Column("e.genres", .texts))),
-            "image": .embedded(Image.ofEdition),
+            "image": .embedded(CoverImage.ofEdition),
             "series": .relation(SeriesEntry.ofCard),
             "editionCount": .column(
                 Column(

@@ -150,7 +150,7 @@ private let deleteCover = Statement("DELETE FROM covers WHERE user_id = $1 AND b
 private let clearStatus = Statement(
     """
     UPDATE books
-    SET cover_status = 'NONE', cover_requested_at = NULL, is_cover_removed = true, updated_at = now()
+    SET cover_status = 'NO_COVER', cover_requested_at = NULL, is_cover_removed = true, updated_at = now()
     WHERE user_id = $1 AND id = $2
-        AND (cover_status <> 'NONE' OR (edition_id IS NOT NULL AND NOT is_cover_removed))
+        AND (cover_status <> 'NO_COVER' OR (edition_id IS NOT NULL AND NOT is_cover_removed))
     """)

@@ -148,6 +148,6 @@ extension Cover {
         """
         UPDATE books
         SET cover_status = 'NOT_FOUND'
-        WHERE user_id = $1 AND id = $2 AND cover_status IN ('NONE', 'FAILED')
+        WHERE user_id = $1 AND id = $2 AND cover_status IN ('NO_COVER', 'FAILED')
         """)
 }

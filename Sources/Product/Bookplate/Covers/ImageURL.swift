@@ -4,12 +4,12 @@ import ObjectStorage
 import Postgres
 import Requests
 
-/// Resolves `Image.url` from the columns of the image's parent and the server's public URL.
+/// Resolves `CoverImage.url` from the columns of the image's parent and the server's public URL.
 struct ImageURL: RowLoader {
     let parentColumns: [Column]
 
     static let ofBook = ImageURL(parentColumns: [
-        userID, Book.id, Image.shown, titleCardVersionOfBook,
+        userID, Book.id, CoverImage.shown, titleCardVersionOfBook,
     ])
     static let ofEdition = ImageURL(parentColumns: [
         FeedCard.id, FeedCard.coverVersion, FeedCard.titleCardVersion,
@@ -46,7 +46,7 @@ struct ImageURL: RowLoader {
         /// The columns of the rows show what the parents are.
         init?(_ rows: RowBatch) {
             if let user = rows.index(of: userID), let id = rows.index(of: Book.id),
-                let shown = rows.index(of: Image.shown),
+                let shown = rows.index(of: CoverImage.shown),
                 let titleCardVersion = rows.index(of: titleCardVersionOfBook)
             {
                 self = .book(

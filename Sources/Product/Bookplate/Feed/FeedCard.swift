@@ -33,7 +33,7 @@ enum FeedCard {
             "reason": .relation(FeedReason.ofCard),
             "hook": .column(Column("e.hook", .text)),
             "description": .column(Column("e.description", .text)),
-            "image": .embedded(Image.ofEdition),
+            "image": .embedded(CoverImage.ofEdition),
             "purchaseLinks": .relation(
                 PurchaseLinks(isbn13: isbn13, title: title, author: mainAuthor)),
             "similar": .relation(similar),

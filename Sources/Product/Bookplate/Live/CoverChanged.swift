@@ -6,7 +6,7 @@ import Requests
 struct CoverChanged: SubscriptionLoader {
     static let eventFields: [String: FieldResolver] = [
         "book": .load(RowsOfPlainObject(.one, Book.type)),
-        "image": .load(RowsOfPlainObject(.one, Image.typeOfBook)),
+        "image": .load(RowsOfPlainObject(.one, CoverImage.typeOfBook)),
         "status": .property, "source": .property, "changedAt": .property,
     ]
 

@@ -326,7 +326,7 @@ struct SharedBook: RowDecodable {
                 WHERE b.user_id = $1 AND b.id = l.book_id
                 OFFSET 0
             ) b
-            CROSS JOIN LATERAL (SELECT \(Image.shown.sql) AS image) i
+            CROSS JOIN LATERAL (SELECT \(CoverImage.shown.sql) AS image) i
             ORDER BY l.key DESC, l.entry DESC
             """)
     }

@@ -14,11 +14,11 @@ struct ToolInputSchema {
     /// The formats of the product's scalars. All of them are strings.
     private static let formats: [String: Value.Member] = [
         "DateTime": .init("format", .string("date-time")),
-        "Date": .init(
+        "PartialDate": .init(
             "pattern",
             .string("^[1-9][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$")),
         "ISBN": .init("pattern", .string("^[0-9]{13}$")),
-        "URL": .init("format", .string("uri")),
+        "URI": .init("format", .string("uri")),
     ]
 
     private init(_ schema: Schema) { self.schema = schema }

@@ -121,7 +121,7 @@ package struct DanglingCovers {
             try connection.query(
                 """
                 UPDATE books
-                SET cover_status = 'NONE', cover_requested_at = NULL
+                SET cover_status = 'NO_COVER', cover_requested_at = NULL
                 WHERE user_id = $1 AND id = $2
                 """, .of(record.user, record.book))
             return true

@@ -195,9 +195,9 @@ private struct InputValues {
         case "ID": values += ["", "x", "0198c0de-0000-7000-8000-00000000dead"]
         case "Int": values += [-1, 0, 2_147_483_647, "x"]
         case "Float": values += [-1, 0.3, 1e9, "x"]
-        case "Date": values += ["", "2019-13", "2999-01-01", "1000"]
+        case "PartialDate": values += ["", "2019-13", "2999-01-01", "1000"]
         case "DateTime": values += ["", "2999-01-01T00:00:00Z", "1999-01-01T00:00:00Z"]
-        case "URL": values += ["", "x", "http://127.0.0.1/"]
+        case "URI": values += ["", "x", "http://127.0.0.1/"]
         case "Boolean": values += [false]
         default:
             if case .enumeration(let names) = schema.type(named: type.namedType)?.kind {
@@ -240,9 +240,9 @@ private struct InputValues {
         case "Int": return 1
         case "Float": return 1.0
         case "Boolean": return true
-        case "Date": return "2026-01"
+        case "PartialDate": return "2026-01"
         case "DateTime": return "2026-01-31T12:00:00Z"
-        case "URL": return "https://example.invalid/"
+        case "URI": return "https://example.invalid/"
         default: return "x"
         }
     }

@@ -21,7 +21,7 @@ import Testing
             scale: Float
           ): Thing
           "Counts things."
-          count(day: Date, code: ISBN, link: URL, other: Odd): Int
+          count(day: PartialDate, code: ISBN, link: URI, other: Odd): Int
           send(file: Upload, note: Note): Int
           store(input: FileInput): Int
         }
@@ -36,9 +36,9 @@ import Testing
         type Thing implements Node { id: ID parts("How many parts." first: Int): [Thing!] }
         "A point in time."
         scalar DateTime
-        scalar Date
+        scalar PartialDate
         scalar ISBN
-        scalar URL
+        scalar URI
         scalar Odd
         scalar Upload
         "A mood."
@@ -158,9 +158,9 @@ import Testing
     @Test(
         arguments: [
             ("DateTime", "when", "format", "date-time"), ("ISBN", "code", "pattern", "^[0-9]{13}$"),
-            ("URL", "link", "format", "uri"),
+            ("URI", "link", "format", "uri"),
             (
-                "Date", "day", "pattern",
+                "PartialDate", "day", "pattern",
                 "^[1-9][0-9]{3}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$"
             ),
             ("Odd", "other", "format", nil),

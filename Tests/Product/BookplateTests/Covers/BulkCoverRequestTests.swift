@@ -29,7 +29,7 @@ extension CoverRequestTests {
             """, .null, "createBooks")
         #expect(
             made.list?.map { $0["book", "coverStatus"]?.string } == [
-                "FETCHING", "NONE", nil, "FETCHING",
+                "FETCHING", "NO_COVER", nil, "FETCHING",
             ])
         let cards = try await reader.feedCards(3)
         let swiped = try await reader.swipe("BUY", cards.map { $0["id"] ?? .null })

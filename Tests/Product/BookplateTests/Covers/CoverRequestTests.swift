@@ -151,7 +151,7 @@ import Testing
             #expect(
                 try await reader.requireValue(
                     "mutation($id: ID!) { removeCover(id: $id) { coverStatus } }", ["id": id],
-                    "removeCover", "coverStatus") == "NONE")
+                    "removeCover", "coverStatus") == "NO_COVER")
         default:
             _ = try await reader.requireValue(
                 "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id],
@@ -166,7 +166,7 @@ import Testing
         #expect(try await world.files(reader).isEmpty)
         #expect(try await world.app.database.count("SELECT count(*) FROM covers") == 0)
         if what == "removeCover" {
-            #expect(try await world.book(reader, id)["coverStatus"] == "NONE")
+            #expect(try await world.book(reader, id)["coverStatus"] == "NO_COVER")
         }
     }
 
@@ -347,7 +347,7 @@ import Testing
             "mutation($b: ID!) { setCover(id: $b, input: {search: false}) { id } }", ["b": id])
         #expect(refused.code == "BAD_USER_INPUT" && refused.field == "search")
         #expect(try await other.execute(Self.search, ["book": id]).code == "NOT_FOUND")
-        #expect(try await world.book(reader, id)["coverStatus"] == "NONE")
+        #expect(try await world.book(reader, id)["coverStatus"] == "NO_COVER")
         await world.worker.stop()
     }
 
@@ -357,7 +357,7 @@ import Testing
         let book = try await reader.requireValue(
             #"mutation { createBook(input: {title: "Dune"}) { id coverStatus } }"#, .null,
             "createBook")
-        #expect(book["coverStatus"] == "NONE")
+        #expect(book["coverStatus"] == "NO_COVER")
         #expect(
             try await reader.execute("mutation { fetchMissingCovers { queued } }")[
                 "fetchMissingCovers", "queued"] == 0)

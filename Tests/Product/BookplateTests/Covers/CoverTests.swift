@@ -112,7 +112,7 @@ import Testing
         func set(_ url: String) async throws -> TestResponse {
             try await reader.execute(
                 """
-                mutation($book: ID!, $url: URL!) {
+                mutation($book: ID!, $url: URI!) {
                   setCover(id: $book, input: {url: $url}) { image { source width } }
                 }
                 """, ["book": book, "url": .string(url)])
@@ -147,7 +147,7 @@ import Testing
                   removeCover(id: $book) { coverStatus image { url source } }
                 }
                 """, ["book": book], "removeCover")
-            #expect(removed["coverStatus"] == "NONE")
+            #expect(removed["coverStatus"] == "NO_COVER")
             #expect(removed["image", "source"] == .null)
             #expect(removed["image", "url"] != url)
             #expect(removed["image", "url"]?.string?.contains("/title-cards/") == true)

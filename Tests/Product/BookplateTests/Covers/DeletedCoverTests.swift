@@ -131,7 +131,7 @@ import Testing
         #expect(stored.errors.isEmpty, "\(stored.json)")
         #expect(try await fixture.fileCount() == 3)
         let restored = try await fixture.restore()
-        #expect(restored["coverStatus"] == "NONE" && restored["image", "source"] == .null)
+        #expect(restored["coverStatus"] == "NO_COVER" && restored["image", "source"] == .null)
         #expect(try await fixture.sweep() == .init())
     }
 
@@ -145,6 +145,6 @@ import Testing
             "DELETE FROM covers; UPDATE books SET cover_status = 'FETCHING', cover_requested_at = now()"
         )
         try await fixture.delete()
-        #expect(try await fixture.restore()["coverStatus"] == "NONE")
+        #expect(try await fixture.restore()["coverStatus"] == "NO_COVER")
     }
 }

@@ -201,7 +201,8 @@ import Testing
             removed.append(try await reader.requireValue(Self.remove, ["id": id], "removeCover"))
         }
         #expect(removed[0] == removed[1])
-        #expect(removed[0]["image", "kind"] == "TITLE_CARD" && removed[0]["coverStatus"] == "NONE")
+        #expect(
+            removed[0]["image", "kind"] == "TITLE_CARD" && removed[0]["coverStatus"] == "NO_COVER")
         let set = try await reader.setCover(
             "mutation($book: ID!, $image: Upload!) { setCover(id: $book, input: {image: $image}) { id } }",
             id, TestImage.png())

@@ -109,9 +109,9 @@ struct Literals {
         case "Int": return "1"
         case "Float": return "1.0"
         case "Boolean": return "true"
-        case "Date": return "\"2026-01\""
+        case "PartialDate": return "\"2026-01\""
         case "DateTime": return "\"2026-01-31T12:00:00Z\""
-        case "URL": return "\"https://example.com/\""
+        case "URI": return "\"https://example.com/\""
         case "Upload": return "\"upload:0\""
         default: return "\"x\""
         }

@@ -103,7 +103,7 @@ struct SharedWorld {
     /// Creates a read of a past day.
     func finish(_ book: Value, on day: String) async throws {
         _ = try await reader.requireValue(
-            "mutation($book: ID!, $day: Date!) { startRead(id: $book, input: {finishedOn: $day}) { id } }",
+            "mutation($book: ID!, $day: PartialDate!) { startRead(id: $book, input: {finishedOn: $day}) { id } }",
             ["book": book, "day": .string(day)], "startRead", "id")
     }
 

@@ -65,7 +65,7 @@ import Testing
 
     @Test(arguments: [
         ("FETCHING", "cover.searching"), ("READY", "cover.ready"), ("NOT_FOUND", "cover.not_found"),
-        ("FAILED", "cover.failed"), ("NONE", "cover.removed"),
+        ("FAILED", "cover.failed"), ("NO_COVER", "cover.removed"),
     ])
     func coverEventsAreSent(status: String, type: String) async throws {
         let world = try await Self.world()

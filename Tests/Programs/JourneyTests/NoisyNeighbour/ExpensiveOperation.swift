@@ -355,9 +355,9 @@ private struct ExpensiveInputs: Sendable {
             return .int(["year": 2026, "pageCount": 300, "lengthSeconds": 36_000][input.name] ?? 1)
         case "Float": return .float(input.name == "percent" ? Double(copy % 100) : 4)
         case "Boolean": return .boolean(input.name != "everywhere")
-        case "Date": return "2026-01-31"
+        case "PartialDate": return "2026-01-31"
         case "DateTime": return "2026-01-31T12:00:00Z"
-        case "URL": return "http://127.0.0.1:9/cover.jpg"
+        case "URI": return "http://127.0.0.1:9/cover.jpg"
         default: break
         }
         let known: [String: Value] = [

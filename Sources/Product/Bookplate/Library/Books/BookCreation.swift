@@ -367,7 +367,7 @@ package struct BookCreation {
             ("finished_at", "CASE WHEN \(Given.status)::reading_status = 'READ' THEN now() END"),
             (
                 "cover_status",
-                "CASE WHEN \(Given.searchesCover) THEN 'FETCHING' ELSE 'NONE' END::cover_status"
+                "CASE WHEN \(Given.searchesCover) THEN 'FETCHING' ELSE 'NO_COVER' END::cover_status"
             ),
             ("cover_requested_at", "CASE WHEN \(Given.searchesCover) THEN now() END"),
         ]

@@ -5,7 +5,7 @@ import Identity
 import Postgres
 import Requests
 
-/// The scalar `Date`.
+/// The scalar `PartialDate`.
 extension PartialDate {
     /// Midnight UTC of the first day.
     package var start: Instant? {
@@ -19,11 +19,11 @@ extension PartialDate {
             String(Instant(microseconds: Int64(now + 86_400) * 1_000_000).text.prefix(10)))
     }
 
-    /// Checks an input of the scalar `Date`.
+    /// Checks an input of the scalar `PartialDate`.
     static let scalarInput: ScalarInput = { value throws(CoercionError) in
         guard let text = value.string, PartialDate(text) != nil else {
             throw CoercionError(
-                "Date cannot represent this value. Write a year, month, or day, such as 2019, 2019-05, or 2019-05-01."
+                "PartialDate cannot represent this value. Write a year, month, or day, such as 2019, 2019-05, or 2019-05-01."
             )
         }
         return value

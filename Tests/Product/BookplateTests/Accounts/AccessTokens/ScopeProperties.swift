@@ -143,8 +143,9 @@ import Testing
             open == [
                 "AppSettings", "Author", "AuthorCount", "AuthorizationRequest", "Bookstore",
                 "Change", "ChangePage",
-                "CoverEvent", "DeletedAccount", "ExportPart", "FeedCard", "FormatCount",
-                "Genre", "GenreCount", "IdentityProvider", "Image", "ImportFailure", "InputError",
+                "CoverEvent", "CoverImage", "DeletedAccount", "ExportPart", "FeedCard",
+                "FormatCount",
+                "Genre", "GenreCount", "IdentityProvider", "ImportFailure", "InputError",
                 "Loan",
                 "MonthCount",
                 "Mutation", "PageInfo", "Person", "PurchaseLink", "Query", "RatingCount",

@@ -159,7 +159,7 @@ import Testing
         case 12:
             response = try await reader.execute(
                 """
-                mutation($id: ID!, $o: ReadOutcome!, $on: Date) {
+                mutation($id: ID!, $o: ReadOutcome!, $on: PartialDate) {
                   startRead(id: $id, input: {outcome: $o, startedOn: $on}) { id } }
                 """,
                 [

@@ -6,7 +6,7 @@ import Postgres
 /// The image that represents a book or a card: its cover, or a title card if it has none.
 ///
 /// The fields are computed from cells of the row of the book or the edition, so an image needs no statement of its own.
-enum Image {
+enum CoverImage {
     /// The minimum width in pixels of a cover that fills a card on a phone.
     static let highResolutionWidth = 400
 
@@ -78,7 +78,7 @@ enum Image {
 
     /// The image of a book as a row of its own, for `CoverEvent.image`.
     static let typeOfBook = RowType(
-        name: "Image", table: "books b", scope: "b.user_id = $1", id: Book.id, fields: ofBook)
+        name: "CoverImage", table: "books b", scope: "b.user_id = $1", id: Book.id, fields: ofBook)
 
     /// Defines what a book shows, in the format of `ShownImage`.
     ///
@@ -115,7 +115,7 @@ enum Image {
     private static let ownCover = "covers c WHERE c.user_id = b.user_id AND c.book_id = b.id"
 }
 
-/// A cell of `Image.shown`: an array of texts, or NULL for a title card of the book's own.
+/// A cell of `CoverImage.shown`: an array of texts, or NULL for a title card of the book's own.
 struct ShownImage {
     /// The elements in their order. For the title card of an edition, the elements that describe a cover are NULL.
     enum Element: Int {
