@@ -60,7 +60,7 @@ extension Account {
                 .object([
                     .init("id", .string(id.description)), .init("file", .string(path)),
                     .init("bytes", .int(byteCount)),
-                ]), lines: ["wrote \(path) (\(byteCount) bytes)"])
+                ]), lines: ["wrote \(path) (\(ByteCount.text(byteCount)))"])
         }
     }
 }

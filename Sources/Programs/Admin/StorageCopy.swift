@@ -66,7 +66,7 @@ extension Storage {
                 ]),
                 lines: (summary.continuedAfter.map { ["continued after \($0)"] } ?? []) + [
                     "\(dryRun ? "would copy" : "copied") \(summary.copied) of \(summary.versions) covers "
-                        + "(\(summary.bytes) bytes)"
+                        + "(\(ByteCount.text(summary.bytes)))"
                 ]
                     + (summary.unreadable == 0
                         ? []

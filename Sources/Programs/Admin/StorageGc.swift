@@ -74,7 +74,7 @@ extension Storage {
                         .init("foldersBefore", .int(swept.foldersBefore)),
                     ] + deleted.members),
                 lines: [
-                    "\(deleted.verb("removed", "remove")) \(swept.orphans) orphans (\(swept.orphanBytes) bytes), "
+                    "\(deleted.verb("removed", "remove")) \(swept.orphans) orphans (\(ByteCount.text(swept.orphanBytes))), "
                         + "\(deleted.result) rows without images, "
                         + "\(swept.deadWrites) unfinished writes, \(swept.titleCards) outdated title cards"
                 ] + deleted.lines)

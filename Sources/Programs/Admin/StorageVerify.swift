@@ -81,7 +81,7 @@ extension Storage {
                 )
             }
             lines.append(
-                "\(summary.covers) covers, \(summary.bytes) bytes: "
+                "\(summary.covers) covers, \(ByteCount.text(summary.bytes)): "
                     + (summary.isSound ? "no problems" : "\(found) problems"))
             return lines
         }

@@ -306,7 +306,8 @@ import Testing
     @Test func connectionsAboveTheLimitAreRefused() async throws {
         var limits = HTTPLimits.quick
         limits.connectionsMax = 2
-        try await TestServer.run(limits: limits) { server in
+        let metrics = Metrics()
+        try await TestServer.run(limits: limits, metrics: metrics) { server in
             try await onThread {
                 let clients = try (1...2).map { _ in try RawClient(port: server.port) }
                 for client in clients {
@@ -323,6 +324,7 @@ import Testing
                 #expect(third.isClosed())
                 withExtendedLifetime(clients) {}
             }
+            #expect(await metrics.text().contains("\nbookplate_http_connections_max 2\n"))
         }
     }
 }

@@ -48,6 +48,17 @@ import Testing
         #expect(throws: PostgresError.self) { try AdminConnection("host=/nowhere") }
     }
 
+    /// libpq's own messages have line breaks and tabs.
+    @Test(arguments: ["host=127.0.0.1 port=1", "postgresql://["])
+    func errorsAreOnOneLine(text: String) {
+        let error = #expect(throws: PostgresError.self) { try AdminConnection(text) }
+        guard case .connectFailed(let reason)? = error else {
+            Issue.record("expected a failed connection, got \(String(describing: error))")
+            return
+        }
+        #expect(!reason.contains { $0.isNewline || $0 == "\t" }, "\(reason)")
+    }
+
     @Test func connectionStringEscapesSpecialCharacters() throws {
         var text = try ConnectionString("postgresql:///shelf?host=/tmp&user=reader")
         text["password"] = #"it's a \ "secret""#

@@ -25,6 +25,13 @@ import Version
             uniquingKeysWith: { first, _ in first })
         #expect(versions["bookplate"] == bookplateVersion)
         #expect(versions["libc6"]?.isEmpty == false)
+        let licenses = Dictionary(
+            packages.map { ($0["name"]?.string ?? "", $0["licenseDeclared"]?.string ?? "") },
+            uniquingKeysWith: { first, _ in first })
+        #expect(licenses["bookplate"] == "Apache-2.0" && licenses["swift-nio"] == "Apache-2.0")
+        #expect(licenses["swift-atomics"] == "Apache-2.0 WITH Swift-exception")
+        let libpq = packages.first { $0["name"] == "libpq5" }
+        #expect(libpq?["licenseComments"]?.string?.hasPrefix("Debian: PostgreSQL") == true)
         let resolved = try parseJSON(
             Array(
                 String(

@@ -33,6 +33,10 @@ final class AcceptLimit: ChannelInboundHandler {
     ///   - refusedMax: The maximum number of connections that are refused at a time.
     init(connectionsMax: Int, refusedMax: Int, _ metrics: Metrics, _ logger: Logger) {
         acceptedMax = connectionsMax + refusedMax
+        metrics.gauge(
+            "bookplate_http_connections_max",
+            "The maximum number of open connections, which the file descriptors can limit."
+        ).set(connectionsMax)
         failures = metrics.counter(
             "bookplate_http_accept_failures_total",
             "Failed attempts to accept connections, such as those without a free file descriptor.")

@@ -14,7 +14,7 @@ package struct ConnectionString: Sendable, CustomStringConvertible {
         var message: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(text, &message) else {
             defer { PQfreemem(message) }
-            throw .connectFailed(message.map { String(cString: $0) } ?? "out of memory")
+            throw .connectFailed(message.map { oneLine(String(cString: $0)) } ?? "out of memory")
         }
         defer { PQconninfoFree(options) }
         var option = options

@@ -112,10 +112,14 @@ extension OpenedConnection {
     }
 }
 
-/// Returns libpq's last error message for the connection, joined into one line.
+/// Returns libpq's last error message for the connection, on one line.
 func errorMessage(_ connection: OpaquePointer) -> String {
-    let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
-    return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    oneLine(PQerrorMessage(connection).map { String(cString: $0) } ?? "")
+}
+
+/// Returns a message of libpq, which may have line breaks and tabs, on one line.
+func oneLine(_ message: String) -> String {
+    message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
 }
 
 extension ServerError {

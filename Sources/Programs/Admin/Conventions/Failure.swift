@@ -60,8 +60,7 @@ struct Failure: Error {
     static func reason(_ error: PostgresError) -> String {
         switch error {
         case .connectFailed(let reason), .connectionLost(let reason):
-            // libpq's text has line breaks and tabs.
-            "the database cannot be reached: \(reason.split { $0.isWhitespace }.joined(separator: " "))"
+            "the database cannot be reached: \(reason)"
         case .server(let server):
             "the database reported an error: \(server.message)"
         case .timeout, .cancelled, .poolExhausted, .closed, .tooLarge, .rowsTooLarge,
