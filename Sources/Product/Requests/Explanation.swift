@@ -5,21 +5,37 @@ import Postgres
 ///
 /// Only used in development, because it reveals the SQL statements.
 package final class Explanation {
-    private var roundTrips: [(statements: Value, duration: Duration)] = []
+    private var roundTrips: [RoundTrip] = []
+    /// The time during which at least one round trip was in progress.
     private var database = Duration.zero
+    private var runningCount = 0
+    private var isBusySince = ContinuousClock.now
+
+    private struct RoundTrip {
+        let statements: Value
+        let start: ContinuousClock.Instant
+        var duration = Duration.zero
+    }
 
     /// Adds a round trip that begins. Round trips that run at the same time are listed in the order in which they began.
     ///
     /// - Returns: The index to pass to `end`.
     func begin(_ pipeline: Pipeline) -> Int {
-        roundTrips.append((.list(pipeline.statementTexts.map { .string($0) }), .zero))
+        let now = ContinuousClock.now
+        if runningCount == 0 { isBusySince = now }
+        runningCount += 1
+        roundTrips.append(
+            RoundTrip(
+                statements: .list(pipeline.statementTexts.map { .string($0) }), start: now))
         return roundTrips.count - 1
     }
 
-    /// Records the duration of a round trip.
-    func end(_ roundTrip: Int, after duration: Duration) {
-        database += duration
-        roundTrips[roundTrip].duration = duration
+    /// Records the duration of a round trip that has ended.
+    func end(_ index: Int) {
+        let now = ContinuousClock.now
+        roundTrips[index].duration = now - roundTrips[index].start
+        runningCount -= 1
+        if runningCount == 0 { database += now - isBusySince }
     }
 
     /// Returns the response with `extensions.explain`.

@@ -349,14 +349,8 @@ package final class RequestContext: RowContext {
     }
 
     private func run(_ pipeline: Pipeline) async throws(BookplateError) -> [Rows] {
-        let explained = explanation.map {
-            ($0, index: $0.begin(pipeline), start: ContinuousClock.now)
-        }
-        defer {
-            if let (explanation, index, start) = explained {
-                explanation.end(index, after: .now - start)
-            }
-        }
+        let roundTrip = explanation?.begin(pipeline)
+        defer { if let roundTrip { explanation?.end(roundTrip) } }
         if !hasWritten { try charges.checkDebt() }
         do throws(PostgresError) {
             guard pipeline.isReadOnly else { return try await runOnPrimary(pipeline) }

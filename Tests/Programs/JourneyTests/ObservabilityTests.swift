@@ -165,6 +165,13 @@ import Version
         for phase in ["parse", "validate", "plan", "execute", "database"] {
             #expect(explanation["microseconds"]?[phase]?.int != nil)
         }
+        // Round trips at the same time do not count twice.
+        let parallel = try await server.client.send(
+            "POST", "/graphql", token: token,
+            body:
+                #"{"query":"{ search(query: \"dune\") { nodes { id } } feed { nodes { id } } genres { id } me { id } }","extensions":{"explain":true}}"#
+        ).json["extensions", "explain", "microseconds"]
+        #expect(try #require(parallel?["database"]?.int) <= #require(parallel?["execute"]?.int))
         #expect(try await server.client.execute("{ me { id } }", token: token)["extensions"] == nil)
 
         let production = try await installation.startServer([

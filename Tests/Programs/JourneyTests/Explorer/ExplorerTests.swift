@@ -83,6 +83,15 @@ import Testing
         try browser.wait(
             "document.querySelector('.CodeMirror-lint-mark-error')?.textContent === 'nonsense'")
         try browser.screenshot("linting")
+        // Several errors on a line have one marker.
+        try browser.evaluate("\(editor).replaceRange(' other', \(editor).getCursor())")
+        try browser.wait("document.querySelectorAll('.CodeMirror-lint-mark-error').length === 2")
+        #expect(
+            try browser.evaluate(
+                """
+                [...document.querySelectorAll('.CodeMirror-lint-marker')]
+                  .filter((marker) => getComputedStyle(marker, '::before').content !== 'none').length
+                """) == 1)
         try browser.evaluate("\(editor).setValue('{ me { displayName } }')")
         try browser.evaluate("\(editor).replaceRange(' ', {line: 0, ch: 0})")
         try browser.wait("!document.querySelector('.CodeMirror-lint-mark-error')")
