@@ -37,6 +37,8 @@ package struct Configuration: Sendable, Equatable {
     package var database: Database
     package var identity: Identity
     package var storage: Storage
+    /// nil if it is not known where backups are.
+    package var backups: BackupFolder?
     /// The key of S3: nil if none is configured, an error if a variable is malformed. Installations without a bucket ignore
     /// the error.
     package var s3Credentials: Result<S3Credentials?, ConfigError>
@@ -88,6 +90,8 @@ package struct Configuration: Sendable, Equatable {
         identity = try Identity(&input)
         s3Credentials = S3Credentials.read(&input)
         storage = try Storage.read(&input, s3Credentials)
+        backups = try input.optional("BOOKPLATE_BACKUPS", read: Read.text)
+            .map(BackupFolder.init(path:))
         sources = try Sources(&input)
         limits = try input.optional("BOOKPLATE_LIMITS", read: Limits.read) ?? Limits()
         if isDevelopment, !limits.areRatesGiven { limits = limits.withoutRates }

@@ -59,6 +59,7 @@ enum App {
         metrics.report(gauges)
         metrics.reportProcess()
         if case .folder(let path) = configuration.storage { metrics.reportFreeSpace(of: path) }
+        if let backups = configuration.backups { metrics.reportBackups(in: backups) }
         _ = JobGauges(metrics, database: database.firstPool)
         GuestGauge.add(to: metrics, database: database.firstPool)
         WebhookGauges.add(to: metrics, database: database.firstPool)

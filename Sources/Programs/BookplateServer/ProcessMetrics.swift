@@ -1,3 +1,4 @@
+import Config
 import EventLoops
 import Glibc
 import Logging
@@ -40,6 +41,14 @@ extension Metrics {
                 descriptorsMax.set(Int(clamping: limit.rlim_cur))
             }
         }
+    }
+
+    /// Reports the time of the newest backup. It is 0 if there is none.
+    func reportBackups(in folder: Configuration.BackupFolder) {
+        let newest = gauge(
+            "bookplate_backup_timestamp_seconds",
+            "When the newest complete backup was made, as a Unix time; 0 if there is none.")
+        beforeReading { newest.set(folder.newestTime() ?? 0) }
     }
 
     /// Reports the free space of the disk with the covers.

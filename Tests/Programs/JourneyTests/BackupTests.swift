@@ -59,6 +59,40 @@ import Testing
         #expect(twice.errors.contains("not empty"))
     }
 
+    @Test func theAgeOfBackupsIsChecked() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let covers = "\(installation.folder)/covers"
+        let backups = "\(installation.folder)/backups"
+        for folder in [covers, backups] {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+        }
+        let settings = ["BOOKPLATE_BACKUPS": backups]
+        /// The state of the check and the exit code.
+        func state() async throws -> String {
+            let outcome = try await installation.admin(["doctor", "--json", "--offline"], settings)
+            let findings = try parseJSON(Array(outcome.output.utf8))["findings"]?.list ?? []
+            let found = findings.first { $0["check"] == "backups" }
+            return "\(found?["state"]?.string ?? "missing") \(outcome.code ?? -1)"
+        }
+        #expect(try await state() == "warning 0")
+        let taken = try await script(
+            "backup", "\(backups)/one", storage: covers, database: installation.database)
+        #expect(taken.code == 0, "\(taken.errors)")
+        #expect(try await state() == "ok 0")
+
+        let server = try await installation.startServer(settings)
+        let metrics = try await server.client.send("GET", "/metrics").body.split(separator: "\n")
+        let line = metrics.first { $0.hasPrefix("bookplate_backup_timestamp_seconds ") }
+        let made = try #require(line?.split(separator: " ").last.flatMap { Int($0) })
+        #expect(made > 1_700_000_000)
+
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -40 * 3600)],
+            ofItemAtPath: "\(backups)/one/database.dump")
+        #expect(try await state() == "wrong 2")
+    }
+
     private func script(
         _ name: String, _ folder: String, storage: String, database: TestDatabase
     ) async throws -> Program.Outcome {

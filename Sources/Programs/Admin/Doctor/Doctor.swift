@@ -9,7 +9,7 @@ struct Doctor: AsyncParsableCommand {
         discussion: """
             Prints one line for each check: the configuration, the public URL and its proxy, the two databases, their roles and \
             settings, triggers, functions, constraints, indexes, columns, privileges, policies, row-level security, migrations, \
-            tenants, webhooks, dead jobs, the clock, the session keys, Apple's key, the cover storage, the imager and its fonts, \
+            tenants, webhooks, dead jobs, the clock, the session keys, Apple's key, the cover storage, the age of backups, the imager and its fonts, \
             the limit on open files, the daily budgets of external sources, and whether external services can be reached. It \
             exits with 2 if a check fails. Warnings do not affect the exit code.
 
@@ -79,6 +79,7 @@ struct Doctor: AsyncParsableCommand {
             results.append(AppleKeyCheck.result(configuration))
             results.append(
                 await StorageCheck.result(configuration.storage, isOffline: offline))
+            results += BackupCheck.results(configuration)
             results.append(await ImagerCheck.result())
             results.append(DescriptorCheck.result())
             results += BudgetChecks.results(configuration)
