@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Run `swift run -c release Benchmarks` in this folder. The comparison requires Debian's package
-// node-graphql; see docs/benchmarks.md for the other engines.
+// node-graphql; see docs/decisions/benchmarks.md for the other engines.
 //
 // The sources of the engine are symbolic links, so that the dependencies of the product are not
 // fetched.

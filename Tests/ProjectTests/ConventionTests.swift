@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import Version
 
-/// Conventions of docs/contributing.md that a machine can check.
+/// Conventions of CONTRIBUTING.md that a machine can check.
 @Suite struct ConventionTests {
     /// The Swift modules, without the C targets in Sources/System.
     static let modules = DependencyTests.targets

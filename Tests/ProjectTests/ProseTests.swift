@@ -74,7 +74,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["Sources", "Examples"], ["Tests"], ["docs", "README.md", "CHANGELOG.md"], ["scripts"],
+        ["Sources", "Examples"], ["Tests"],
+        ["docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"], ["scripts"],
         ["schema.graphql"], ["migrations"],
     ])
     func atMostTwoPercentOfTheSentencesMatch(_ paths: [String]) throws {

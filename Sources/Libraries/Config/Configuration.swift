@@ -1,6 +1,6 @@
 /// The settings of a program, read and validated once at start.
 ///
-/// `docs/operations.md` describes the variables and their defaults. Only this module reads the environment.
+/// `docs/configuration.md` describes the variables and their defaults. Only this module reads the environment.
 package struct Configuration: Sendable, Equatable {
     package enum Environment: String, Sendable, CaseIterable {
         case development, production

@@ -18,7 +18,7 @@ import Glibc
 ///   only books of science gets them, although novels are many times as popular. `evidence` is the mean of the ten highest affinities.
 ///   Genres count fully as long as there are no links from the reader's books, and by half when the evidence is 0.1.
 ///
-/// docs/benchmarks.md describes the measurements from which the constants were chosen.
+/// docs/decisions/benchmarks.md describes the measurements from which the constants were chosen.
 package enum FeedRanking {
     /// The parts of the order (`CardOrder`) that measurements can leave out: the prices of genres, the limits for series and authors, and the
     /// rule on neighbours.

@@ -14,7 +14,7 @@ struct Readers: ParsableCommand {
                 "Import readers from JSON Lines: accounts, books, ratings, reads, and shelves.",
             discussion: """
                 Each line is one reader, identified by the subject of the identity token ("sub"): the reader finds the library \
-                after the first sign-in. docs/operations.md describes the format. Nothing is overwritten, so an import that was \
+                after the first sign-in. docs/how-to/administer.md describes the format. Nothing is overwritten, so an import that was \
                 interrupted can be started again. A line or a field that cannot be read is reported with the number of its line \
                 and left out.
 

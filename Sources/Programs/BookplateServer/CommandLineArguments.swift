@@ -11,7 +11,7 @@ enum CommandLineArguments {
 
         Settings are environment variables. A variable that the environment does not
         set is read from the file `.env` in the current folder. These are the ones to
-        start with; docs/operations.md lists all of them.
+        start with; docs/configuration.md lists all of them.
 
           DATABASE_URL            PostgreSQL database, with the role bookplate_app.
                                   Required.

@@ -1,7 +1,7 @@
 import BookplateClient
 import Foundation
 
-// The code of docs/swift-client.md. `DocumentationTests` compares the two.
+// The code of docs/how-to/use-the-swift-client.md. `DocumentationTests` compares the two.
 
 private func show(_ values: Any...) {}
 private func tell(_ values: Any...) {}

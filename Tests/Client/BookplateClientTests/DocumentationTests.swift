@@ -8,7 +8,8 @@ import Testing
         let folder = root.deletingLastPathComponent()
         for _ in 0..<4 { root.deleteLastPathComponent() }
         let page = try String(
-            contentsOf: root.appendingPathComponent("docs/swift-client.md"), encoding: .utf8)
+            contentsOf: root.appendingPathComponent("docs/how-to/use-the-swift-client.md"),
+            encoding: .utf8)
         let code = Self.plain(
             try String(
                 contentsOf: folder.appendingPathComponent("DocumentationSnippets.swift"),

@@ -41,7 +41,8 @@ import Testing
         )
         #expect(
             try await other.admin(["migrate", "verify"]).code == 0)
-        // The session is still valid, because the session keys were copied separately, as docs/operations.md describes.
+        // The session is still valid, because the session keys were copied separately, as docs/how-to/back-up-and-restore.md
+        // describes.
         let keys = "\(installation.folder)/.bookplate/session-keys"
         let again = try await other.startServer(["BOOKPLATE_SESSION_KEYS": keys])
         let library = try await again.client.execute(

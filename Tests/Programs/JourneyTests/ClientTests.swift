@@ -65,11 +65,11 @@ import Testing
         #expect(outcome.output == "sgqlc\n")
     }
 
-    /// The program in `docs/api.md` runs in Node, with the WebSocket of Debian's package.
+    /// The program in `docs/how-to/write-a-client.md` runs in Node, with the WebSocket of Debian's package.
     @Test func theTypeScriptProgramOfTheDocsWorks() async throws {
         let (url, token) = try await Self.session("typescript")
         let folder = try Self.copyClients()
-        let blocks = try DocumentationBlock.blocks(of: "docs/api.md").filter {
+        let blocks = try DocumentationBlock.blocks(of: "docs/how-to/write-a-client.md").filter {
             $0.words == ["ts", "run"]
         }
         #expect(blocks.count == 3)

@@ -164,15 +164,14 @@ import Testing
 
     // MARK: References
 
-    /// The table in `docs/operations.md` contains every metric that a server exports, and the dashboard uses only
+    /// The table in `docs/how-to/monitor.md` contains every metric that a server exports, and the dashboard uses only
     /// those.
     @Test func metricsAreDocumented() async throws {
         let server = try await Self.server()
         _ = try await server.client.execute("{ nonsense }")
         let exported = try await server.client.send("GET", "/metrics").body.split(separator: "\n")
             .filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) }
-        let page = try String(
-            contentsOfFile: "\(TestCluster.project)/docs/operations.md", encoding: .utf8)
+        let page = try Self.text("docs/how-to/monitor.md")
         let table = page.split(separator: "\n").filter {
             $0.hasPrefix("| `bookplate_") || $0.hasPrefix("| `process_")
         }
@@ -209,6 +208,18 @@ import Testing
         let outcome = try await promtool.run(
             "check", "rules", "\(TestCluster.project)/docs/alerts.yml")
         #expect(outcome.code == 0, "\(outcome.output)\(outcome.errors)")
+    }
+
+    /// Each alert names an existing section that says what to do.
+    @Test func alertsHaveRunbooks() throws {
+        let rules = try Self.text("docs/alerts.yml").split(separator: "- alert: ").dropFirst()
+        #expect(!rules.isEmpty)
+        for rule in rules {
+            let runbook = try #require(
+                rule.firstMatch(of: /\n          runbook: (\S+\.md)#(\S+)\n/), "\(rule)")
+            let anchors = Self.anchors(try Self.text("docs/\(runbook.1)"))
+            #expect(anchors.contains(String(runbook.2)), "\(runbook.2)")
+        }
     }
 
     /// The table of errors in `docs/api.md` lists exactly the codes that the source contains.
@@ -249,10 +260,9 @@ import Testing
         }
     }
 
-    /// `docs/operations.md` mentions every setting.
+    /// `docs/configuration.md` mentions every setting.
     @Test func variablesAreDocumented() throws {
-        let page = try String(
-            contentsOfFile: "\(TestCluster.project)/docs/operations.md", encoding: .utf8)
+        let page = try Self.text("docs/configuration.md")
         let folder = TestCluster.project + "/Sources/Libraries/Config"
         for file in try FileManager.default.contentsOfDirectory(atPath: folder)
         where file.hasSuffix(".swift") {

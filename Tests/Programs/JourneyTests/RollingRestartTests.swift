@@ -4,7 +4,7 @@ import TestBasics
 import TestSupport
 import Testing
 
-/// Two servers behind a load balancer are restarted one after the other, as `docs/operations.md` recommends.
+/// Two servers behind a load balancer are restarted one after the other, as `docs/how-to/upgrade.md` recommends.
 @Suite struct RollingRestartTests {
     @Test(arguments: LoadBalancer.allCases)
     func noRequestFailsWhileTheServersAreRestarted(balancer: LoadBalancer) async throws {

@@ -10,7 +10,7 @@ import Testing
 /// Webhooks with the real server and admin CLI. The reference library for Python verifies the messages.
 @Suite struct WebhookJourneyTests {
     private static let allowed = ["BOOKPLATE_FETCH_ALLOW": "127.0.0.1"] as [String: String?]
-    private static let page = "docs/webhooks.md"
+    private static let page = "docs/how-to/receive-webhooks.md"
 
     private func json(_ outcome: Program.Outcome, code: Int32 = 0) throws -> Value {
         #expect(outcome.code == code, "\(outcome.errors)")

@@ -13,12 +13,12 @@ package struct DocumentationBlock: Sendable, CustomStringConvertible {
 
     package var description: String { "\(page):\(line)" }
 
-    /// The paths of README.md, deploy/README.md, and all pages in docs.
+    /// The paths of README.md, CONTRIBUTING.md, deploy/README.md, and all pages in docs.
     package static let pages: [String] = {
         let docs =
             (try? FileManager.default.subpathsOfDirectory(atPath: TestCluster.project + "/docs"))
             ?? []
-        return ["README.md", "deploy/README.md"]
+        return ["README.md", "CONTRIBUTING.md", "deploy/README.md"]
             + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
     }()
 

@@ -88,7 +88,7 @@ struct Doctor: AsyncParsableCommand {
             results.append(
                 .wrong(
                     "configuration", "\(error)",
-                    "correct it; docs/operations.md lists all variables"))
+                    "correct it; docs/configuration.md lists all variables"))
         }
         return results
     }

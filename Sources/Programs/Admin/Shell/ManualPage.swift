@@ -33,7 +33,7 @@ struct ManualPage {
         lines += [".El", ".Sh ENVIRONMENT"]
         lines += [".Ev BOOKPLATE_ADMIN_DATABASE_URL", "or", ".Ev DATABASE_URL"]
         lines.append(
-            "is the address of the database. All variables are described in docs/operations.md.")
+            "is the address of the database. All variables are described in docs/configuration.md.")
     }
 
     private mutating func addCommands(of command: Value, _ path: String) {

@@ -149,7 +149,7 @@ for (peer, times) in theirs {
     print("execute items without JSON, \(peer.name) alone: \(microseconds(time))")
 }
 
-/// The table of docs/benchmarks.md.
+/// The table of docs/decisions/benchmarks.md.
 if theirs.count > 1 {
     print("\n| work | this engine | \(theirs.map(\.peer.name).joined(separator: " | ")) |")
     print("| --- |" + String(repeating: " --- |", count: theirs.count + 1))

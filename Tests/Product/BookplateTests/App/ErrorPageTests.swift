@@ -7,12 +7,12 @@ import Testing
 @testable import Bookplate
 @testable import Requests
 
-/// The table of reasons in `docs/errors.md` is that of the schema, with the English sentences.
+/// The table of reasons in `docs/how-to/show-errors.md` is that of the schema, with the English sentences.
 ///
 /// `BOOKPLATE_UPDATE_SNAPSHOTS=1` writes the table instead.
 @Suite struct ErrorPageTests {
     @Test func pageListsEachReason() throws {
-        let path = "\(TestCluster.project)/docs/errors.md"
+        let path = "\(TestCluster.project)/docs/how-to/show-errors.md"
         let page = try String(contentsOfFile: path, encoding: .utf8)
         let head = "| reason | when | message in English |\n| --- | --- | --- |\n"
         let start = try #require(page.firstRange(of: head)).upperBound

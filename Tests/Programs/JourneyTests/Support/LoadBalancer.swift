@@ -14,7 +14,7 @@ enum LoadBalancer: String, CaseIterable, Sendable {
         }
     }
 
-    /// The configuration in `docs/operations.md`, for these ports.
+    /// The configuration in `docs/how-to/upgrade.md`, for these ports.
     ///
     /// - Parameters:
     ///   - port: The port of the load balancer.
