@@ -6,6 +6,10 @@ package struct FetchPolicy: Sendable {
     package var allowed: FetchAllowList
     /// The maximum number of transfers in flight; further ones fail with `.overloaded`.
     package var transfersMax: Int
+    /// A file with the certificate authorities to trust; nil for those of the system.
+    package var authoritiesFile: String?
+    /// Whether responses say when the certificate of the server expires.
+    package var readsCertificates = false
 
     package init(
         userAgent: String, allowed: FetchAllowList = FetchAllowList(), transfersMax: Int = 256

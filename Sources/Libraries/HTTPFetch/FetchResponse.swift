@@ -6,6 +6,8 @@ package struct FetchResponse: Sendable {
     package var body: [UInt8]
     /// The URL of the last hop, after redirects.
     package var url: String
+    /// When the certificate of the server expires, as a Unix time; nil if the policy does not ask for it, or without TLS.
+    package var certificateExpiry: Int?
 
     package init(
         status: Int, headers: [(name: String, value: String)], body: [UInt8], url: String

@@ -75,8 +75,12 @@ final class Transfer {
         if code == CURLE_OK || hop.truncatesBody && overLimit && code == CURLE_WRITE_ERROR {
             var status = 0
             _ = bookplate_curl_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
-            let response = FetchResponse(
+            var response = FetchResponse(
                 status: status, headers: headers, body: body, url: hop.url)
+            if policy.readsCertificates {
+                let expiry = bookplate_curl_certificate_expiry(easy)
+                response.certificateExpiry = expiry < 0 ? nil : Int(expiry)
+            }
             continuation.resume(returning: .success(response))
         } else {
             continuation.resume(returning: .failure(error(for: code)))
@@ -134,6 +138,8 @@ final class Transfer {
         long(CURLOPT_FOLLOWLOCATION, 0)
         long(CURLOPT_NOSIGNAL, 1)
         long(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        if let file = policy.authoritiesFile { string(CURLOPT_CAINFO, file) }
+        if policy.readsCertificates { long(CURLOPT_CERTINFO, 1) }
         // No content encoding is requested or decoded, so the bytes counted are the bytes kept.
         long(CURLOPT_HTTP_CONTENT_DECODING, 0)
         long(CURLOPT_TIMEOUT_MS, hop.timeoutMilliseconds)

@@ -7,9 +7,9 @@ import Testing
 private let openssl = "/usr/bin/openssl"
 
 @Suite struct TLSTests {
-    /// The certificate is self-signed and served by OpenSSL's test server.
+    /// The certificate is self-signed and served by OpenSSL's test server. It is accepted only where it is an authority.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: openssl)))
-    func rejectsSelfSignedCertificates() async throws {
+    func checksCertificates() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -42,6 +42,16 @@ private let openssl = "/usr/bin/openssl"
             try await Task.sleep(for: .milliseconds(50))
         }
         #expect(found == .tlsFailed)
+
+        var policy = FetchPolicy(
+            userAgent: "test", allowed: try FetchAllowList(parsing: "localhost"))
+        policy.authoritiesFile = certificate
+        policy.readsCertificates = true
+        let response = try await Fetcher(policy: policy).fetch(
+            FetchRequest(url: "https://localhost:\(port)/"))
+        let expiry = try #require(response.certificateExpiry)
+        let left = Double(expiry) - Date().timeIntervalSince1970
+        #expect((1.9 * 86_400...2.1 * 86_400).contains(left))
     }
 
     private func run(_ arguments: [String]) throws -> Process {

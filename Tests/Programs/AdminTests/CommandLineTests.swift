@@ -115,6 +115,17 @@ import Testing
     func findsURLsOfThisMachine(url: String, isLocal: Bool) {
         #expect(AddressCheck.isLocal(url) == isLocal)
     }
+
+    @Test(
+        arguments: [
+            (nil, nil), (13 * 86_400, CheckResult.State.warning), (-1, .warning),
+            (60 * 86_400, .ok),
+        ] as [(Int?, CheckResult.State?)])
+    func certificatesExpire(seconds: Int?, state: CheckResult.State?) {
+        let now = 1_700_000_000
+        let found = AddressCheck.certificate(expiresAt: seconds.map { now + $0 }, now: now)
+        #expect(found.first?.state == state)
+    }
 }
 
 @Suite struct AuditedCommandTests {

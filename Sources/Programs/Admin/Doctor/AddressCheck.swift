@@ -1,5 +1,6 @@
 import BookSources
 import Config
+import Glibc
 import HTTPFetch
 
 /// Checks the URL of the server that apps get, and the proxy that makes the server available there.
@@ -53,9 +54,10 @@ enum AddressCheck {
         guard let allowed = try? FetchAllowList(parsing: host(of: url)) else {
             return []
         }
-        let fetcher = Fetcher(policy: FetchPolicy(userAgent: "bookplate", allowed: allowed))
+        var policy = FetchPolicy(userAgent: "bookplate", allowed: allowed)
+        policy.readsCertificates = true
         do throws(FetchError) {
-            let response = try await fetcher.fetch(
+            let response = try await Fetcher(policy: policy).fetch(
                 FetchRequest(
                     url: "\(url)/graphql?query=%7B__typename%7D", deadline: .seconds(5),
                     truncatesBody: true))
@@ -65,7 +67,7 @@ enum AddressCheck {
                     : .warning(
                         check, "\(url) responds with status \(response.status)",
                         "start the server, and check the proxy's address of it")
-            ]
+            ] + certificate(expiresAt: response.certificateExpiry, now: time(nil))
         } catch .hostNotFound {
             return [
                 .wrong(
@@ -85,6 +87,23 @@ enum AddressCheck {
                     "start the server and the proxy, and try the URL from another machine")
             ]
         }
+    }
+
+    /// Certificates of Let's Encrypt are normally renewed 30 days before they expire.
+    private static let certificateDaysMin = 14
+
+    /// Returns nothing without TLS.
+    static func certificate(expiresAt expiry: Int?, now: Int) -> [CheckResult] {
+        guard let expiry else { return [] }
+        let check = "certificate"
+        let days = (expiry - now) / 86_400
+        return [
+            days < certificateDaysMin
+                ? .warning(
+                    check, "it expires in \(days) days",
+                    "renew it, and find out why that was not done automatically, such as with certbot renew --dry-run"
+                ) : .ok(check, "it expires in \(days) days")
+        ]
     }
 
     /// Whether the host of a URL is this machine.

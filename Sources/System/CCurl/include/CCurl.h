@@ -18,6 +18,9 @@ CURLcode bookplate_curl_set_open_socket(CURL *easy, curl_opensocket_callback val
 
 CURLcode bookplate_curl_get_long(CURL *easy, CURLINFO info, long *value);
 
+// Returns when the certificate of the server expires, as a Unix time; -1 if that is not known. CURLOPT_CERTINFO must be set.
+long long bookplate_curl_certificate_expiry(CURL *easy);
+
 // Retrieves a finished transfer from curl_multi_info_read, whose union Swift does not import well.
 // Returns 0 if there is none.
 int bookplate_curl_next_finished(CURLM *multi, CURL **easy, CURLcode *result);
