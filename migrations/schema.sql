@@ -4932,6 +4932,10 @@ CREATE TRIGGER log_delete AFTER DELETE ON public.book_copies REFERENCING OLD TAB
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.books REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_deleted_books();
 
+-- Name: followed_authors log_delete; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_delete AFTER DELETE ON public.followed_authors REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_follows();
+
 -- Name: notes log_delete; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_delete AFTER DELETE ON public.notes REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_note_counts();
@@ -4959,6 +4963,10 @@ CREATE TRIGGER log_insert AFTER INSERT ON public.book_copies REFERENCING NEW TAB
 -- Name: books log_insert; Type: TRIGGER; Schema: public; Owner: -
 
 CREATE TRIGGER log_insert AFTER INSERT ON public.books FOR EACH ROW EXECUTE FUNCTION public.log_created_book();
+
+-- Name: followed_authors log_insert; Type: TRIGGER; Schema: public; Owner: -
+
+CREATE TRIGGER log_insert AFTER INSERT ON public.followed_authors REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION public.log_follows();
 
 -- Name: notes log_insert; Type: TRIGGER; Schema: public; Owner: -
 
@@ -6503,6 +6511,10 @@ REVOKE ALL ON FUNCTION public.log_deleted_books() FROM PUBLIC;
 -- Name: FUNCTION log_deleted_progress(); Type: ACL; Schema: public; Owner: -
 
 REVOKE ALL ON FUNCTION public.log_deleted_progress() FROM PUBLIC;
+
+-- Name: FUNCTION log_follows(); Type: ACL; Schema: public; Owner: -
+
+REVOKE ALL ON FUNCTION public.log_follows() FROM PUBLIC;
 
 -- Name: FUNCTION log_note(); Type: ACL; Schema: public; Owner: -
 

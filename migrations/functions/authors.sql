@@ -1,4 +1,4 @@
--- requires: accounts, search
+-- requires: accounts, changes, search
 -- Persons who have made books of the catalog, and followed persons.
 
 -- Returns the works of a person in the catalog, each with the first of its records that names the person. At most 10,000 records are read.
@@ -83,6 +83,47 @@ AS $$
     ON CONFLICT DO NOTHING
 $$;
 
+-- MARK: Change log
+
+-- Logs the persons of added and removed follows. Runs once per statement, because an import and the merge of a guest add many.
+-- definer: no request has the privilege to write the log.
+CREATE OR REPLACE FUNCTION log_follows() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+AS $$
+DECLARE
+    ignored text;
+    owner uuid;
+    persons uuid[];
+BEGIN
+    FOR owner, persons IN
+        SELECT c.user_id, array_agg(c.person_id ORDER BY c.followed_at, c.person_id)
+        FROM changed_rows c
+        -- The log of a deleted account is deleted, too.
+        JOIN users u ON u.id = c.user_id
+        GROUP BY c.user_id
+        ORDER BY c.user_id
+    LOOP
+        ignored := append_changes(owner, 'UPDATED', 'Person', persons);
+    END LOOP;
+    RETURN NULL;
+END
+$$;
+
+-- As for books (changes.sql), no statement can forget to log a change. PostgreSQL has no triggers with transition tables for several
+-- events.
+CREATE OR REPLACE TRIGGER log_insert
+AFTER INSERT ON followed_authors
+REFERENCING NEW TABLE AS changed_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_follows();
+
+-- As above.
+CREATE OR REPLACE TRIGGER log_delete
+AFTER DELETE ON followed_authors
+REFERENCING OLD TABLE AS changed_rows
+FOR EACH STATEMENT
+EXECUTE FUNCTION log_follows();
+
 -- MARK: Policies and grants
 
 DROP POLICY IF EXISTS owner_only ON followed_authors;
@@ -96,5 +137,5 @@ CREATE POLICY administration ON followed_authors TO CURRENT_USER
 
 GRANT SELECT, INSERT, DELETE ON followed_authors TO bookplate_app;
 
-REVOKE ALL ON FUNCTION books_of_person FROM PUBLIC;
+REVOKE ALL ON FUNCTION books_of_person, log_follows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION books_of_person TO bookplate_app;

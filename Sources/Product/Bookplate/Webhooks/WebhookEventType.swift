@@ -10,7 +10,8 @@ package enum WebhookEventType {
         ["book", "shelf", "review", "read", "progress_entry", "note", "reading_goal"].flatMap {
             object in
             ["created", "updated", "deleted"].map { "\(object).\($0)" }
-        } + ["searching", "ready", "not_found", "failed", "removed"].map { "cover.\($0)" }
+        } + ["person.updated"]
+        + ["searching", "ready", "not_found", "failed", "removed"].map { "cover.\($0)" }
         + [accountDeleted]
 
     /// The maximum number of types and patterns of a webhook.

@@ -113,6 +113,83 @@ import Testing
                 == [gaiman])
     }
 
+    /// Other devices see follows in the change log. A repetition is not logged.
+    @Test func followsAreInTheChangeLog() async throws {
+        let reader = try await Self.app().makeReader()
+        let id = try await person(of: 801, reader)
+        let log = """
+            query($after: String) { changes(after: $after) {
+              changes { kind typename nodeId node { ... on Person { name isFollowed } } } pageInfo { endCursor }
+            } }
+            """
+        var cursor = try await reader.requireValue(
+            log, .null, "changes", "pageInfo", "endCursor")
+        for (mutation, isFollowed) in [("followAuthor", true), ("unfollowAuthor", false)] {
+            for _ in 0..<2 {
+                let response = try await reader.execute(
+                    "mutation($id: ID!) { \(mutation)(id: $id) { id } }", ["id": id])
+                #expect(response.errors.isEmpty)
+            }
+            let page = try await reader.requireValue(log, ["after": cursor], "changes")
+            #expect(
+                page["changes"] == [
+                    [
+                        "kind": "UPDATED", "typename": "Person", "nodeId": id,
+                        "node": ["name": "TERRY PRATCHETT", "isFollowed": .boolean(isFollowed)],
+                    ]
+                ])
+            cursor = page["pageInfo", "endCursor"] ?? .null
+        }
+    }
+
+    /// The account and its log are deleted, although a trigger logs the persons who are not followed any more.
+    @Test func deletedAccountLeavesNoFollows() async throws {
+        let reader = try await Self.app().makeReader()
+        let person = try await person(of: 801, reader)
+        _ = try await reader.requireValue(
+            "mutation($id: ID!) { followAuthor(id: $id) { id } }", ["id": person], "followAuthor")
+        _ = try await reader.requireValue(
+            "mutation($id: String!) { deleteAccount(confirm: $id) { id } }", ["id": reader.id],
+            "deleteAccount")
+        for table in ["changes", "followed_authors", "logs_to_prune"] {
+            #expect(
+                try await reader.app.database.count(
+                    "SELECT count(*) FROM \(table) WHERE user_id = '\(reader.id.string ?? "")'")
+                    == 0)
+        }
+    }
+
+    /// An import adds the followed persons of an archive, the latest first, up to 200.
+    @Test func archiveBringsFollowedAuthors() async throws {
+        let app = try await Self.app()
+        let (from, to) = (try await app.makeReader(), try await app.makeReader())
+        for number in [801, 805] {
+            let id = try await person(of: number, from)
+            _ = try await from.requireValue(
+                "mutation($id: ID!) { followAuthor(id: $id) { id } }", ["id": id], "followAuthor")
+        }
+        let list = "{ me { followedAuthors { id name } } }"
+        let before = try await from.requireValue(list, .null, "me", "followedAuthors")
+        let round = ImportRoundTripTests()
+        let archive = try #require(try await round.exported(from).first)
+        for _ in 0..<2 {
+            #expect(try await round.imported(to, archive)["failed"] == [])
+            #expect(try await to.requireValue(list, .null, "me", "followedAuthors") == before)
+        }
+        try await to.executeSQL(
+            """
+            DELETE FROM followed_authors WHERE user_id = '\(to.id.string ?? "")';
+            INSERT INTO followed_authors (user_id, person_id, name)
+            SELECT '\(to.id.string ?? "")', gen_random_uuid(), 'Author ' || n
+            FROM generate_series(1, 199) n
+            """)
+        _ = try await round.imported(to, archive)
+        let full = try await to.requireValue(list, .null, "me", "followedAuthors")
+        #expect(full.list?.count == 200)
+        let names = full.values(of: "name")
+        #expect(names.contains("Neil Gaiman") && !names.contains("TERRY PRATCHETT"))
+    }
+
     /// The least popular book of the catalog comes early, and says why.
     @Test func feedShowsBooksOfFollowedAuthorsEarly() async throws {
         let others = (1...60).map {

@@ -253,6 +253,7 @@ private struct LibraryFacts: Equatable {
                 UNION ALL SELECT id FROM reads WHERE user_id = '\(user)' UNION ALL SELECT id FROM notes WHERE user_id = '\(user)'
                 UNION ALL SELECT id FROM progress_entries WHERE user_id = '\(user)'
                 UNION ALL SELECT id FROM reading_goals WHERE user_id = '\(user)'
+                UNION ALL SELECT person_id FROM followed_authors WHERE user_id = '\(user)'
             ) object
             WHERE id NOT IN (SELECT id FROM changes WHERE user_id = '\(user)')
             UNION ALL
