@@ -362,6 +362,7 @@ CREATE TABLE book_copies (
             ELSE num_nonnulls(borrower, lent_on) = 2
         END
     ),
+    CONSTRAINT book_copies_dates_check CHECK (are_dates_in_order(lent_on, due_on)),
     CONSTRAINT book_copies_past_loans_check CHECK (jsonb_array_length(past_loans) <= 20),
     FOREIGN KEY (user_id, book_id) REFERENCES books ON DELETE CASCADE
 );

@@ -667,6 +667,7 @@ CREATE TABLE public.book_copies (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT book_copies_borrower_check CHECK (((char_length(borrower) >= 1) AND (char_length(borrower) <= 200))),
+    CONSTRAINT book_copies_dates_check CHECK (public.are_dates_in_order((lent_on)::text, (due_on)::text)),
     CONSTRAINT book_copies_format_check CHECK (((char_length(format) >= 1) AND (char_length(format) <= 100))),
     CONSTRAINT book_copies_loan_check CHECK (
 CASE

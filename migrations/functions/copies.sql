@@ -29,11 +29,11 @@ AS $$
     END
 $$;
 
--- Adds copies to books of the caller's library, and returns the ids of the books that got one. `given` is an array of objects:
--- {"bookId": "…", "copies": […]}. A copy may have the members `id`, `format`, `place`, `note`, `loan`, `pastLoans`, `createdAt`, and
--- `updatedAt`. Copies that exist stay as they are. A copy without an id is from a file that only has the number of copies: it is left
--- out if the book has a copy already.
-CREATE OR REPLACE FUNCTION import_copies(given jsonb) RETURNS uuid[]
+-- Adds the copies of records to books of the caller's library, and returns the ids of the books that got one. `ids` has the books of the
+-- records, and `lines` their lines. A copy may have the members `id`, `format`, `place`, `note`, `loan`, `pastLoans`, `createdAt`, and
+-- `updatedAt`. Copies that exist stay as they are. A copy without an id is from a file that only has the number of copies: it is left out
+-- if the book has a copy already. A book has at most 20 copies; records with more get a failure.
+CREATE OR REPLACE FUNCTION import_copies(import uuid, lines int[], records jsonb[], ids uuid[]) RETURNS uuid[]
 LANGUAGE plpgsql
 SET enable_seqscan = off
 AS $$
@@ -41,21 +41,23 @@ DECLARE
     owner CONSTANT uuid := app_user_id();
     changed uuid[];
 BEGIN
+    IF NOT EXISTS (SELECT FROM unnest(records) AS r (record) WHERE r.record -> 'book' ? 'copies') THEN
+        RETURN '{}';
+    END IF;
     WITH new_copies AS MATERIALIZED (
         SELECT
-            b.id AS book_id,
-            i.*,
-            row_number() OVER (PARTITION BY b.id ORDER BY g.position, i.position) AS book_position,
-            (SELECT count(*) FROM book_copies k WHERE k.user_id = owner AND k.book_id = b.id) AS copies
-        FROM jsonb_array_elements(given) WITH ORDINALITY AS g (book, position)
-        CROSS JOIN LATERAL (SELECT b.id FROM books b WHERE b.user_id = owner AND b.id = (g.book ->> 'bookId')::uuid OFFSET 0) b
+            g.line, coalesce(jsonb_array_length(g.record -> 'problems'), 0) + 21 AS problem_position, g.id AS book_id, i.*,
+            row_number() OVER (PARTITION BY g.id ORDER BY i.position) + k.copies > 20 AS is_left_out
+        FROM unnest(lines, records, ids) AS g (line, record, id)
+        CROSS JOIN LATERAL (SELECT count(*) AS copies FROM book_copies k WHERE k.user_id = owner AND k.book_id = g.id) k
         CROSS JOIN LATERAL ROWS FROM (
-            jsonb_to_recordset(g.book -> 'copies') AS (
+            jsonb_to_recordset(g.record -> 'book' -> 'copies') AS (
                 id uuid, format text, place text, note text, loan jsonb, "pastLoans" jsonb, "createdAt" timestamptz,
                 "updatedAt" timestamptz
             )
         ) WITH ORDINALITY AS i (id, format, place, note, loan, past_loans, created_at, updated_at, position)
-        WHERE NOT EXISTS (SELECT FROM book_copies k WHERE k.user_id = owner AND k.id = i.id OFFSET 0)
+        WHERE (i.id IS NOT NULL OR k.copies = 0)
+            AND NOT EXISTS (SELECT FROM book_copies k WHERE k.user_id = owner AND k.id = i.id OFFSET 0)
     ), stored AS (
         INSERT INTO book_copies (
             user_id, id, book_id, format, place, note, loan_id, borrower, lent_on, due_on, past_loans, created_at, updated_at
@@ -65,9 +67,18 @@ BEGIN
             n.loan ->> 'borrower', n.loan ->> 'lentOn', n.loan ->> 'dueOn', coalesce(n.past_loans, '[]'),
             coalesce(n.created_at, now()), coalesce(n.updated_at, n.created_at, now())
         FROM new_copies n
-        WHERE n.book_position <= 20 - n.copies AND (n.id IS NOT NULL OR n.copies = 0)
+        WHERE NOT n.is_left_out
         ON CONFLICT DO NOTHING
         RETURNING book_id
+    ), reported AS (
+        INSERT INTO import_failures (user_id, import_id, line, position, field, message)
+        SELECT
+            owner, import, n.line, n.problem_position, 'copies',
+            format('A book has at most 20 copies. The number of copies that were left out: %s.', count(*))
+        FROM new_copies n
+        WHERE n.is_left_out
+        GROUP BY n.line, n.problem_position
+        ON CONFLICT DO NOTHING
     )
     SELECT coalesce(array_agg(DISTINCT s.book_id), '{}') INTO changed
     FROM stored s;

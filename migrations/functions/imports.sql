@@ -484,8 +484,9 @@ END
 $$;
 
 -- Puts books on the shelves of their records, and returns the ids of the books that were not on one of them. A library has at most 500
--- shelves; records with others get a failure.
-CREATE OR REPLACE FUNCTION place_imported_books(import uuid, lines int[], records jsonb[], ids uuid[]) RETURNS uuid[]
+-- shelves; records with others get a failure. `known` has the books that the library had before. Of these, the queue of the books to read
+-- next gets only those that the reader has not started (`leave_up_next`).
+CREATE OR REPLACE FUNCTION place_imported_books(import uuid, lines int[], records jsonb[], ids uuid[], known uuid[]) RETURNS uuid[]
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_indexonlyscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_memoize = off
 AS $$
@@ -495,6 +496,7 @@ DECLARE
     shelf uuid;
     names text[] := '{}';
     shelves uuid[] := '{}';
+    queue CONSTANT uuid := (SELECT s.id FROM shelves s WHERE s.user_id = owner AND s.is_up_next);
     placed uuid[];
 BEGIN
     FOR shelf_name IN
@@ -542,6 +544,11 @@ BEGIN
         ) p
         CROSS JOIN LATERAL (SELECT * FROM listed_books b WHERE b.user_id = owner AND b.book_id = p.id OFFSET 0) b
         WHERE p.shelf_id IS NOT NULL
+            AND NOT (
+                p.shelf_id IS NOT DISTINCT FROM queue
+                AND array_position(known, p.id) IS NOT NULL
+                AND b.list_rank NOT IN (list_rank('WANT_TO_READ'), list_rank('PAUSED'))
+            )
             AND NOT EXISTS (
                 SELECT FROM shelf_books o WHERE o.user_id = owner AND o.shelf_id = p.shelf_id AND o.book_id = p.id OFFSET 0
             )
@@ -636,8 +643,6 @@ DECLARE
     taken boolean[];
     reads jsonb;
     new_reads jsonb;
-    -- As `import_copies` takes them.
-    new_copies jsonb;
 BEGIN
     SELECT
         coalesce(array_agg(records[f.n] ORDER BY f.n) FILTER (WHERE NOT f.comes), '{}'),
@@ -668,7 +673,8 @@ BEGIN
         END IF;
         PERFORM report_lost_values(import, lines, given, known);
     END IF;
-    changed_ids := changed_ids || place_imported_books(import, lines, given, ids) || import_reviews(import, lines, given, ids);
+    changed_ids := changed_ids || place_imported_books(import, lines, given, ids, known)
+        || import_reviews(import, lines, given, ids) || import_copies(import, lines, given, ids);
     SELECT
         jsonb_agg(r.read || jsonb_build_object('bookId', l.id) ORDER BY l.n, r.n) FILTER (WHERE l.known IS NULL),
         jsonb_agg(r.read || jsonb_build_object('bookId', l.id) ORDER BY l.n, r.n) FILTER (WHERE l.known IS NOT NULL)
@@ -680,14 +686,6 @@ BEGIN
     END IF;
     IF reads IS NOT NULL THEN
         changed_ids := changed_ids || import_reads(reads);
-    END IF;
-    new_copies := (
-        SELECT jsonb_agg(jsonb_build_object('bookId', l.id, 'copies', l.book -> 'copies') ORDER BY l.n)
-        FROM unnest(ids, books) WITH ORDINALITY AS l (id, book, n)
-        WHERE l.book ? 'copies'
-    );
-    IF new_copies IS NOT NULL THEN
-        changed_ids := changed_ids || import_copies(new_copies);
     END IF;
     UPDATE imports i
     SET book_ids = i.book_ids || m.ids

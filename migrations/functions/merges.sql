@@ -704,11 +704,20 @@ DECLARE
 BEGIN
     INSERT INTO shelf_books (user_id, shelf_id, book_id, added_at, sort_title, sort_author, position)
     SELECT
-        account, (merged_shelves ->> s.shelf_id::text)::uuid, b.id, b.added_at, book_sort_title(b.title, b.language),
+        account, k.id, b.id, b.added_at, book_sort_title(b.title, b.language),
         book_sort_author(b.author), s.position
     FROM shelf_books s
+    JOIN shelves h ON h.user_id = guest AND h.id = s.shelf_id
+    JOIN books g ON g.user_id = guest AND g.id = s.book_id
+    JOIN shelves k ON k.user_id = account AND k.id = (merged_shelves ->> s.shelf_id::text)::uuid
     JOIN books b ON b.user_id = account AND b.id = (merged_books ->> s.book_id::text)::uuid
     WHERE s.user_id = guest
+        -- The queue gets no book that was started (`leave_up_next`), unless the guest has put such a book into the queue.
+        AND (
+            NOT k.is_up_next
+            OR b.status IN ('WANT_TO_READ', 'PAUSED')
+            OR h.is_up_next AND g.status NOT IN ('WANT_TO_READ', 'PAUSED')
+        )
     ON CONFLICT DO NOTHING;
     PERFORM merge_reads(guest, account, merged_books);
     PERFORM merge_texts(guest, account, merged_books);

@@ -268,4 +268,47 @@ import Testing
         let kept = try await to.requireValue(Self.upNext, .null, "me", "upNext")
         #expect(kept["id"] == own)
     }
+
+    /// An archive was made when the books waited in the queue. The reader has started two of them since.
+    @Test func importPutsNoStartedBookIntoTheQueue() async throws {
+        let reader = try await Self.app().makeReader()
+        let shelf = try await reader.makeShelf("Next")
+        _ = try await reader.requireValue(
+            Self.update, ["id": shelf, "input": ["isUpNext": true]], "updateShelf")
+        let books = try await books("abcd", reader, shelves: [shelf])
+        let round = ImportRoundTripTests()
+        let archive = try #require(try await round.exported(reader).first)
+        for (book, status) in [("a", "READING"), ("b", "READ"), ("c", "PAUSED")]
+            as [(Character, String)]
+        {
+            _ = try await reader.execute(
+                UpdateBookTests.update,
+                ["id": books[book] ?? .null, "input": ["status": .string(status)]])
+        }
+        _ = try await round.imported(reader, archive)
+        let queue = try await reader.requireValue(Self.upNext, .null, "me", "upNext")
+        #expect(titles(queue) == "cd" && queue["bookCount"] == 2)
+        // A file of another application says that a book of the queue was read.
+        let file = "Title,Author,Exclusive Shelf,Bookshelves\nd,,read,Next\ne,,to-read,Next\n"
+        _ = try await round.imported(reader, Array(file.utf8))
+        let rest = try await reader.requireValue(Self.upNext, .null, "me", "upNext")
+        #expect(titles(rest) == "ce")
+    }
+
+    /// A book that was read waits in the queue again. The archive brings it back there.
+    @Test func archiveKeepsBooksToReadAgainInTheQueue() async throws {
+        let (from, to) = (try await Self.app().makeReader(), try await Self.app().makeReader())
+        let shelf = try await from.makeShelf("Next")
+        _ = try await from.requireValue(
+            Self.update, ["id": shelf, "input": ["isUpNext": true]], "updateShelf")
+        let book = try await from.makeBook("a", status: "READ")
+        #expect(try await place(from, book, shelf) == "a")
+        let round = ImportRoundTripTests()
+        let archive = try #require(try await round.exported(from).first)
+        for _ in 0..<2 {
+            _ = try await round.imported(to, archive)
+            let queue = try await to.requireValue(Self.upNext, .null, "me", "upNext")
+            #expect(titles(queue) == "a")
+        }
+    }
 }

@@ -12,5 +12,6 @@ extension BookCopy {
             field: "note", .init(.tooLong, max: noteCharactersMax)),
         "book_copies_borrower_check": .badUserInput(
             field: "borrower", .init(.tooLong, max: borrowerCharactersMax)),
+        "book_copies_dates_check": .badUserInput(field: "dueOn", .init(.datesReversed)),
     ]
 }

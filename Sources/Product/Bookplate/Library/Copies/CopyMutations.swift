@@ -91,12 +91,16 @@ extension BookCopy {
         // An id that is not a UUID is that of no loan.
         let loanID = loan.map { UUID($0) ?? UUID(high: 0, low: 0) }
         let returnedOn = try input.date("returnedOn")
-        let (results, _) = try await request.write { pipeline, viewer in
+        let (results, areReversed) = try await request.write { pipeline, viewer in
             var parameters = Parameters.of(viewer.userID, id)
             parameters.append(uuid: loanID)
             parameters.append(text: returnedOn?.text)
-            pipeline.append(endLoan, parameters)
+            let areReversed = pipeline.append(endLoan, parameters)
             copy.append([id], to: &pipeline, for: viewer)
+            return areReversed
+        }
+        if results[areReversed].first == true {
+            throw .badUserInput(field: "returnedOn", .init(.datesReversed))
         }
         return try copy.only(results.last, orElse: .noSuchCopy)
     }
@@ -234,20 +238,34 @@ extension BookCopy {
         FROM kept k
         """)
 
-    /// Ends the loan of a copy, only the loan `$3` if it is not null.
-    private static let endLoan = Statement(
+    /// Ends the loan of a copy, only the loan `$3` if it is not null, unless the day `$4` is before the first day of the loan. Returns
+    /// whether it is; no row if there is no such loan. Without `$4`, the loan ends today, but not before its first day.
+    private static let endLoan = TypedStatement<Bool>(
         """
-        UPDATE book_copies c
-        SET past_loans = jsonb_path_query_array(
-            jsonb_build_array(loan_of_copy(c) || jsonb_build_object('returnedOn', coalesce($4, \(today)))) || c.past_loans,
-            '$[0 to \(pastLoansMax - 1)]'
-          ),
-          loan_id = NULL,
-          borrower = NULL,
-          lent_on = NULL,
-          due_on = NULL,
-          updated_at = now()
-        WHERE c.user_id = $1 AND c.id = $2 AND c.loan_id IS NOT NULL AND ($3 IS NULL OR c.loan_id = $3)
+        WITH kept AS MATERIALIZED (
+          SELECT c.lent_on, coalesce(NOT are_dates_in_order(c.lent_on, $4), false) AS is_reversed
+          FROM book_copies c
+          WHERE c.user_id = $1 AND c.id = $2 AND c.loan_id IS NOT NULL AND ($3 IS NULL OR c.loan_id = $3)
+        ), ended AS (
+          UPDATE book_copies c
+          SET past_loans = jsonb_path_query_array(
+              jsonb_build_array(
+                loan_of_copy(c) || jsonb_build_object(
+                  'returnedOn', coalesce($4, greatest(\(today) COLLATE "C", k.lent_on))
+                )
+              ) || c.past_loans,
+              '$[0 to \(pastLoansMax - 1)]'
+            ),
+            loan_id = NULL,
+            borrower = NULL,
+            lent_on = NULL,
+            due_on = NULL,
+            updated_at = now()
+          FROM kept k
+          WHERE c.user_id = $1 AND c.id = $2 AND NOT k.is_reversed
+        )
+        SELECT k.is_reversed
+        FROM kept k
         """)
 }
 

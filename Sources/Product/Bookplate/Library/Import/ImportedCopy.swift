@@ -31,7 +31,7 @@ package struct ImportedCopy: Equatable, Sendable {
     var createdAt: Instant?
     var updatedAt: Instant?
 
-    /// The copy as an element of the parameter of the SQL function `import_copies`.
+    /// The copy as an element of the member `copies` of a record of the SQL function `import_copies`.
     var json: Value {
         var members: [Value.Member] = []
         func add(_ name: String, _ value: Value?) {

@@ -34,7 +34,7 @@ extension ErrorTexts {
         case .inFuture: "This is too far in the future."
         case .inPast: "This time is in the past. Send a time in the future."
         case .datesReversed:
-            "A read cannot end before it starts. Correct the first or the last day."
+            "The last day cannot be before the first day. Correct one of them."
         case .invalidLanguage:
             "“{value}” is not a language. Send tags of BCP 47, such as en, pt-BR, or zh-Hant."
         case .unknownTimeZone:

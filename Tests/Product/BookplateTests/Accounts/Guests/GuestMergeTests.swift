@@ -16,7 +16,7 @@ import Testing
         return app
     }
 
-    private func merge(_ guest: TestReader, into account: TestReader) async throws -> TestReader {
+    func merge(_ guest: TestReader, into account: TestReader) async throws -> TestReader {
         let response = try await account.app.signIn(
             token: account.app.identityToken(subject: account.subject), as: guest)
         #expect(response["signIn", "user", "id"] == account.id)

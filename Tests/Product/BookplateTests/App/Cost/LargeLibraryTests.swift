@@ -82,7 +82,7 @@ import Testing
             WHERE b.user_id = '\(id)';
             INSERT INTO book_copies (user_id, id, book_id, loan_id, borrower, lent_on, due_on)
             SELECT user_id, gen_random_uuid(), id, loan, CASE WHEN loan IS NOT NULL THEN 'Ada' END,
-                CASE WHEN loan IS NOT NULL THEN '2024' END, CASE WHEN loan IS NOT NULL THEN '20' || (10 + page_count % 90) END
+                CASE WHEN loan IS NOT NULL THEN '2024' END, CASE WHEN loan IS NOT NULL THEN '20' || (24 + page_count % 76) END
             FROM (SELECT *, CASE WHEN page_count % 10 = 0 THEN gen_random_uuid() END AS loan FROM books) b
             WHERE user_id = '\(id)' AND page_count % 5 < 2;
             RESET app.bulk

@@ -172,6 +172,61 @@ import Testing
         #expect(kept["pastLoans", 0, "borrower"] == "Reader 22")
     }
 
+    /// A copy cannot come back, and cannot be due, before it was lent. Dates are compared as far as both are known.
+    @Test func reversedDatesOfALoanAreRefused() async throws {
+        let reader = try await Self.app().makeReader()
+        let copy = try await makeCopy(reader, try await reader.makeBook("Book"))
+        func lend(_ lentOn: Value, _ dueOn: Value) async throws -> TestResponse {
+            try await reader.execute(
+                Self.lend,
+                [
+                    "id": copy,
+                    "input": [
+                        "id": Self.loan, "borrower": "Ada", "lentOn": lentOn, "dueOn": dueOn,
+                    ],
+                ])
+        }
+        func takeBack(_ returnedOn: Value) async throws -> TestResponse {
+            try await reader.execute(
+                Self.takeBack, ["id": copy, "input": ["returnedOn": returnedOn]])
+        }
+        for (lentOn, dueOn) in [
+            ("2026-03-02", "2026-03-01"), ("2026-03", "2026-02-27"), ("2026-03-02", "2025"),
+            (.null, "2019-05"),
+        ] as [(Value, Value)] {
+            let response = try await lend(lentOn, dueOn)
+            #expect(response.reason == "DATES_REVERSED" && response.field == "dueOn")
+        }
+        for (lentOn, dueOn) in [
+            ("2026-03-02", "2026"), ("2026-03-02", "2026-03-02"), (.null, .null),
+            ("2026-03-02", .null),
+        ] as [(Value, Value)] {
+            #expect(try await lend(lentOn, dueOn).errors.isEmpty)
+        }
+        // The day when the loan is due would be before the new first day.
+        #expect(try await lend("2026-03-02", "2026-04").errors.isEmpty)
+        let later = try await reader.execute(
+            Self.lend,
+            ["id": copy, "input": ["id": Self.loan, "borrower": "Ada", "lentOn": "2026-05"]])
+        #expect(later.reason == "DATES_REVERSED")
+        for day in ["2026-03-01", "2026-02", "2025"] as [Value] {
+            let response = try await takeBack(day)
+            #expect(response.reason == "DATES_REVERSED" && response.field == "returnedOn")
+        }
+        let back = try await takeBack("2026-03")
+        #expect(back["returnCopy", "pastLoans", 0, "returnedOn"] == "2026-03")
+        // Tomorrow is allowed as the first day, because the day begins earlier in other time zones.
+        let tomorrow = try await reader.app.database.withConnection {
+            try $0.texts(
+                "SELECT to_char(now() AT TIME ZONE 'UTC' + interval '1 day', 'YYYY-MM-DD')")
+        }
+        _ = try await reader.requireValue(
+            Self.lend,
+            ["id": copy, "input": ["borrower": "Bob", "lentOn": .string(tomorrow[0])]], "lendCopy")
+        let last = try await reader.requireValue(Self.takeBack, ["id": copy], "returnCopy")
+        #expect(last["pastLoans", 0, "returnedOn"] == .string(tomorrow[0]))
+    }
+
     @Test func copyIsLentOnceAtATime() async throws {
         let reader = try await Self.app().makeReader()
         let copy = try await makeCopy(reader, try await reader.makeBook("Book"))

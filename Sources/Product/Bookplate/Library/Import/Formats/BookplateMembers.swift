@@ -231,7 +231,7 @@ package final class BookplateMembers {
         return positions.count == list.count ? positions : []
     }
 
-    /// The list `copies`. A loan without a borrower or a first day is left out.
+    /// The list `copies`. A loan without a borrower or a first day is left out, and so is a later day that is before its first day.
     var copies: [ImportedCopy] {
         let list = member("copies")?.list ?? []
         if list.count > BookCopy.ofBookMax {
@@ -266,8 +266,18 @@ package final class BookplateMembers {
             }
             return ImportedCopy.Loan(
                 id: members.id("id") ?? .version7(), borrower: borrower, lentOn: lentOn,
-                dueOn: members.date("dueOn"), returnedOn: members.date("returnedOn"))
+                dueOn: members.date("dueOn", notBefore: lentOn),
+                returnedOn: members.date("returnedOn", notBefore: lentOn))
         }
+    }
+
+    private func date(_ name: String, notBefore first: PartialDate) -> PartialDate? {
+        guard let date = date(name) else { return nil }
+        if date.isBefore(first) {
+            report(name, "\(name) is before lentOn.")
+            return nil
+        }
+        return date
     }
 
     private func date(_ name: String) -> PartialDate? {
