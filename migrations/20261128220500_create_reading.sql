@@ -72,12 +72,14 @@ CREATE TABLE reads (
     -- The length of an audiobook.
     length_seconds read_length,
     note read_note,
-    -- Copies of the page count, the genre, and the first author of the book, so that `reading_counts` follows from the reads alone. A
-    -- statement that adds a read copies them, and a trigger of `books` updates them.
+    -- Copies of the page count, the genre, the first author, and the moods of the book, so that `reading_counts` follows from the reads
+    -- alone. A statement that adds a read copies them, and a trigger of `books` updates them.
     page_count int,
     genre text,
     author_id uuid,
     author text,
+    -- Null without moods, which most books do not have.
+    moods text[],
     created_at timestamptz NOT NULL DEFAULT now(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     -- The first key of the order of reads: the latest read of a book has the greatest (sorted_on, created_at, id). An open read
@@ -116,7 +118,7 @@ COMMENT ON COLUMN reads.finished_on IS
     'The last day, also of a read that was given up. Null for an open read, or if it is not known.';
 COMMENT ON COLUMN reads.outcome IS 'READING: the read is open. A book has at most one open read.';
 COMMENT ON COLUMN reads.length_seconds IS 'The length of an audiobook.';
-COMMENT ON COLUMN reads.page_count IS 'A copy of the column of `books`, for statistics, like `genre`, `author_id`, and `author`.';
+COMMENT ON COLUMN reads.page_count IS 'A copy of the column of `books`, for statistics, like `genre`, `author_id`, `author`, and `moods`.';
 COMMENT ON COLUMN reads.sorted_on IS
     'The first part of the order of reads: `finished_on` or `started_on`, or `~` for an open read, which is the last one.';
 
@@ -210,15 +212,15 @@ COMMENT ON COLUMN reading_counts.kind IS
 COMMENT ON COLUMN reading_counts.year IS '0 for all years, which also contains reads without a date.';
 COMMENT ON COLUMN reading_counts.key IS 'The month, the format, or the rating in quarter stars (0 without one). Otherwise empty.';
 
--- The numbers of finished reads by genre and author. A reader can have thousands of authors, so an index has the order of the numbers. In the
+-- The numbers of finished reads by genre, author, and mood. A reader can have thousands of authors, so an index has the order of the numbers. In the
 -- table above, such an index would prevent HOT updates.
 CREATE TABLE reading_top_counts (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
-    -- GENRE or AUTHOR.
+    -- GENRE, AUTHOR, or MOOD.
     kind text COLLATE "C" NOT NULL,
     -- 0 for all years.
     year int NOT NULL,
-    -- The genre, or the id of the author.
+    -- The genre, the id of the author, or the mood.
     key text COLLATE "C" NOT NULL,
     number int NOT NULL,
     PRIMARY KEY (user_id, kind, year, key)
@@ -228,9 +230,9 @@ ALTER TABLE reading_top_counts ALTER COLUMN user_id SET (n_distinct = -0.01);
 CREATE INDEX reading_top_counts_order ON reading_top_counts (user_id, kind, year, number DESC, key);
 
 COMMENT ON TABLE reading_top_counts IS
-    'The numbers of finished reads by genre and author. Triggers maintain the table. A number can be 0.';
+    'The numbers of finished reads by genre, author, and mood. Triggers maintain the table. A number can be 0.';
 COMMENT ON COLUMN reading_top_counts.year IS '0 for all years, which also contains reads without a date.';
-COMMENT ON COLUMN reading_top_counts.key IS 'The genre, or the id of the author.';
+COMMENT ON COLUMN reading_top_counts.key IS 'The genre, the id of the author, or the mood.';
 
 -- A transaction of many statements adds a row for each reader whose numbers it counts again when it ends. It deletes the row then, so the table
 -- is empty.

@@ -371,6 +371,7 @@ CREATE TABLE public.reads (
     genre text,
     author_id uuid,
     author text,
+    moods text[],
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     sorted_on text GENERATED ALWAYS AS (public.read_order(outcome, (started_on)::text, (finished_on)::text)) STORED NOT NULL COLLATE pg_catalog."C",
@@ -405,7 +406,7 @@ COMMENT ON COLUMN public.reads.length_seconds IS 'The length of an audiobook.';
 
 -- Name: COLUMN reads.page_count; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.reads.page_count IS 'A copy of the column of `books`, for statistics, like `genre`, `author_id`, and `author`.';
+COMMENT ON COLUMN public.reads.page_count IS 'A copy of the column of `books`, for statistics, like `genre`, `author_id`, `author`, and `moods`.';
 
 -- Name: COLUMN reads.sorted_on; Type: COMMENT; Schema: public; Owner: -
 
@@ -2937,7 +2938,7 @@ ALTER TABLE ONLY public.reading_top_counts FORCE ROW LEVEL SECURITY;
 
 -- Name: TABLE reading_top_counts; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON TABLE public.reading_top_counts IS 'The numbers of finished reads by genre and author. Triggers maintain the table. A number can be 0.';
+COMMENT ON TABLE public.reading_top_counts IS 'The numbers of finished reads by genre, author, and mood. Triggers maintain the table. A number can be 0.';
 
 -- Name: COLUMN reading_top_counts.year; Type: COMMENT; Schema: public; Owner: -
 
@@ -2945,7 +2946,7 @@ COMMENT ON COLUMN public.reading_top_counts.year IS '0 for all years, which also
 
 -- Name: COLUMN reading_top_counts.key; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.reading_top_counts.key IS 'The genre, or the id of the author.';
+COMMENT ON COLUMN public.reading_top_counts.key IS 'The genre, the id of the author, or the mood.';
 
 -- Name: removed_covers; Type: TABLE; Schema: public; Owner: -
 
@@ -5055,7 +5056,7 @@ CREATE TRIGGER recount_reading_days AFTER UPDATE OF time_zone ON public.users FO
 
 -- Name: books set_computed_columns; Type: TRIGGER; Schema: public; Owner: -
 
-CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, subtitle, authors, author_roles, genre, series, series_position, page_count, language, added_at, edition_id, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
+CREATE TRIGGER set_computed_columns BEFORE INSERT OR UPDATE OF title, subtitle, authors, author_roles, genre, series, series_position, page_count, language, added_at, edition_id, moods, author, author_ids, series_id, search_text, title_card_version ON public.books FOR EACH ROW EXECUTE FUNCTION public.set_computed_columns();
 
 -- Name: collected_signals subtract_collected_signals; Type: TRIGGER; Schema: public; Owner: -
 

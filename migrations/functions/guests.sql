@@ -114,12 +114,14 @@ BEGIN
     IF NEW.page_count IS DISTINCT FROM OLD.page_count
         OR NEW.genre IS DISTINCT FROM OLD.genre
         OR NEW.authors[1] IS DISTINCT FROM OLD.authors[1]
+        OR NEW.moods <> OLD.moods
     THEN
         UPDATE public.reads r
         SET page_count = NEW.page_count,
             genre = NEW.genre,
             author_id = NEW.author_ids[1],
-            author = left(NEW.authors[1], 200)
+            author = left(NEW.authors[1], 200),
+            moods = nullif(NEW.moods, '{}')
         WHERE r.user_id = NEW.user_id AND r.book_id = NEW.id;
         IF NEW.page_count IS DISTINCT FROM OLD.page_count THEN
             SELECT public.progress_page_of(p.page, p.percent, p.seconds, NEW.page_count, p.length_seconds) INTO page_of_progress
@@ -134,12 +136,12 @@ BEGIN
 END
 $$;
 
--- A trigger instead of generated columns, whose expressions PostgreSQL parses again for each update. The second line lists the
+-- A trigger instead of generated columns, whose expressions PostgreSQL parses again for each update. The second line ends with the
 -- computed columns, so that a statement cannot assign other values to them.
 CREATE OR REPLACE TRIGGER set_computed_columns
 BEFORE INSERT OR UPDATE OF
     title, subtitle, authors, author_roles, genre, series, series_position, page_count, language, added_at, edition_id,
-    author, author_ids, series_id, search_text, title_card_version
+    moods, author, author_ids, series_id, search_text, title_card_version
 ON books
 FOR EACH ROW
 EXECUTE FUNCTION set_computed_columns();

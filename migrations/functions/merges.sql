@@ -338,11 +338,11 @@ BEGIN
         WHERE p.is_kept AND k.note <> g.note;
         INSERT INTO reads (
             user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, page_count, genre, author_id,
-            author, created_at, updated_at
+            author, moods, created_at, updated_at
         )
         SELECT
             account, p.id, b.id, g.started_on, g.finished_on, g.outcome, g.format, g.length_seconds, g.note, b.page_count, b.genre,
-            b.author_ids[1], left(b.authors[1], 200), g.created_at, g.updated_at
+            b.author_ids[1], left(b.authors[1], 200), nullif(b.moods, '{}'), g.created_at, g.updated_at
         FROM unnest(guest_ids, ids, are_kept) AS p (guest_id, id, is_kept)
         JOIN reads g ON g.user_id = guest AND g.id = p.guest_id
         JOIN books b ON b.user_id = account AND b.id = (merged_books ->> g.book_id::text)::uuid

@@ -185,12 +185,12 @@ BEGIN
     WITH created AS (
         INSERT INTO reads (
             user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at,
-            page_count, genre, author_id, author
+            page_count, genre, author_id, author, moods
         )
         SELECT
             p.user_id, v.id, p.id, v."startedOn", v."finishedOn", v.outcome, v.format, v."lengthSeconds", v.note,
             coalesce(v."createdAt", now()), coalesce(v."updatedAt", v."createdAt", now()), k.page_count, k.genre,
-            k.author_ids[1], left(k.authors[1], 200)
+            k.author_ids[1], left(k.authors[1], 200), nullif(k.moods, '{}')
         FROM jsonb_to_recordset(placed) AS p (user_id uuid, id uuid, book jsonb)
         JOIN books k ON k.user_id = p.user_id AND k.id = p.id
         CROSS JOIN LATERAL jsonb_to_recordset(p.book -> 'reads') AS v (

@@ -158,7 +158,11 @@ BEGIN
         INSERT INTO reading_top_counts AS k (user_id, kind, year, key, number)
         SELECT owner, v.kind, f.year, v.key, sum(f.sign)
         FROM finished f
-        CROSS JOIN LATERAL (VALUES ('GENRE', f.genre), ('AUTHOR', f.author_id::text)) AS v (kind, key)
+        CROSS JOIN LATERAL (
+            VALUES ('GENRE', f.genre), ('AUTHOR', f.author_id::text)
+            UNION ALL
+            SELECT DISTINCT 'MOOD', m.mood FROM unnest(f.moods) AS m (mood)
+        ) AS v (kind, key)
         WHERE v.key IS NOT NULL
         GROUP BY v.kind, f.year, v.key
         HAVING sum(f.sign) <> 0
@@ -260,6 +264,15 @@ BEGIN
     WHERE v.key IS NOT NULL AND v.year IS NOT NULL
     ON CONFLICT (user_id, kind, year, key) DO UPDATE
     SET number = k.number + excluded.number;
+    IF changed.moods IS NOT NULL THEN
+        INSERT INTO reading_top_counts AS k (user_id, kind, year, key, number)
+        SELECT DISTINCT owner, 'MOOD', y.year, m.mood, sign
+        FROM unnest(ARRAY[0, changed.finished_year]) AS y (year)
+        CROSS JOIN unnest(changed.moods) AS m (mood)
+        WHERE y.year IS NOT NULL
+        ON CONFLICT (user_id, kind, year, key) DO UPDATE
+        SET number = k.number + excluded.number;
+    END IF;
     INSERT INTO reading_counts AS k (user_id, kind, year, key, number, pages, seconds)
     SELECT owner, v.kind, v.year, v.key, sign, v.pages, v.seconds
     FROM (
@@ -297,10 +310,13 @@ BEGIN
     IF old_number = 1 AND new_number = 1 THEN
         one := old_reads[1];
         other := new_reads[1];
-        IF (one.book_id, one.outcome, one.finished_on, one.format, one.length_seconds, one.page_count, one.genre, one.author_id)
+        IF (
+                one.book_id, one.outcome, one.finished_on, one.format, one.length_seconds, one.page_count, one.genre, one.author_id,
+                one.moods
+            )
             IS NOT DISTINCT FROM (
                 other.book_id, other.outcome, other.finished_on, other.format, other.length_seconds, other.page_count, other.genre,
-                other.author_id
+                other.author_id, other.moods
             )
         THEN
             RETURN;

@@ -175,6 +175,7 @@ DECLARE
     book_genre text;
     first_author_id uuid;
     first_author text;
+    book_moods text[];
     open_read uuid;
     -- The read that is added or ended, and what happens to it.
     read uuid;
@@ -187,11 +188,11 @@ DECLARE
 BEGIN
     SELECT
         b.ctid, b.status, b.started_at, b.finished_at, b.current_page, b.page_count, b.genre, b.author_ids[1],
-        left(b.authors[1], 200),
+        left(b.authors[1], 200), nullif(b.moods, '{}'),
         (SELECT r.id FROM reads r WHERE r.user_id = owner AND r.book_id = book AND r.outcome = 'READING')
     INTO
         version, old_status, started_at, finished_at, current_page, book_page_count, book_genre, first_author_id, first_author,
-        open_read
+        book_moods, open_read
     FROM books b
     WHERE b.user_id = owner AND b.id = book;
     IF NOT FOUND OR new_page > coalesce(page_max, book_page_count) THEN
@@ -232,8 +233,10 @@ BEGIN
     END IF;
     IF change = 'CREATED' THEN
         IF new_status = 'READING' THEN
-            INSERT INTO reads (user_id, id, book_id, started_on, outcome, page_count, genre, author_id, author)
-            VALUES (owner, read, book, today, 'READING', book_page_count, book_genre, first_author_id, first_author);
+            INSERT INTO reads (user_id, id, book_id, started_on, outcome, page_count, genre, author_id, author, moods)
+            VALUES (
+                owner, read, book, today, 'READING', book_page_count, book_genre, first_author_id, first_author, book_moods
+            );
             open_read := read;
             started_at := now();
             finished_at := NULL;
@@ -242,8 +245,10 @@ BEGIN
                 current_page := NULL;
             END IF;
         ELSE
-            INSERT INTO reads (user_id, id, book_id, finished_on, outcome, page_count, genre, author_id, author)
-            VALUES (owner, read, book, today, 'FINISHED', book_page_count, book_genre, first_author_id, first_author);
+            INSERT INTO reads (user_id, id, book_id, finished_on, outcome, page_count, genre, author_id, author, moods)
+            VALUES (
+                owner, read, book, today, 'FINISHED', book_page_count, book_genre, first_author_id, first_author, book_moods
+            );
             started_at := NULL;
             finished_at := now();
         END IF;
@@ -394,7 +399,7 @@ BEGIN
     IF outcome = 'DONE' THEN
         INSERT INTO reads (
             user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, page_count, genre, author_id,
-            author
+            author, moods
         )
         SELECT
             owner,
@@ -406,7 +411,7 @@ BEGIN
             (given ->> 'format')::read_format,
             (given ->> 'lengthSeconds')::int,
             given ->> 'note',
-            b.page_count, b.genre, b.author_ids[1], left(b.authors[1], 200)
+            b.page_count, b.genre, b.author_ids[1], left(b.authors[1], 200), nullif(b.moods, '{}')
         FROM books b
         WHERE b.user_id = owner AND b.id = book;
         PERFORM update_book_of_read(owner, read, NULL);
@@ -930,7 +935,7 @@ BEGIN
             used := used || entry.id;
             INSERT INTO reads (
                 user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at,
-                page_count, genre, author_id, author
+                page_count, genre, author_id, author, moods
             )
             SELECT
                 owner,
@@ -941,7 +946,7 @@ BEGIN
                 entry.outcome,
                 entry.format, entry."lengthSeconds", entry.note, coalesce(entry."createdAt", now()),
                 coalesce(entry."updatedAt", entry."createdAt", now()),
-                b.page_count, b.genre, b.author_ids[1], left(b.authors[1], 200)
+                b.page_count, b.genre, b.author_ids[1], left(b.authors[1], 200), nullif(b.moods, '{}')
             FROM books b
             WHERE b.user_id = owner
                 AND b.id = entry."bookId"
@@ -991,13 +996,14 @@ BEGIN
     ), added AS (
         INSERT INTO reads (
             user_id, id, book_id, started_on, finished_on, outcome, format, length_seconds, note, created_at, updated_at,
-            page_count, genre, author_id, author
+            page_count, genre, author_id, author, moods
         )
         SELECT
             owner, coalesce(n.id, gen_random_uuid()), b.id,
             CASE WHEN is_in_order(n."startedOn", n."finishedOn") THEN n."startedOn" END,
             n."finishedOn", n.outcome, n.format, n."lengthSeconds", n.note, coalesce(n."createdAt", now()),
-            coalesce(n."updatedAt", n."createdAt", now()), b.page_count, b.genre, b.author_ids[1], left(b.authors[1], 200)
+            coalesce(n."updatedAt", n."createdAt", now()), b.page_count, b.genre, b.author_ids[1], left(b.authors[1], 200),
+            nullif(b.moods, '{}')
         FROM (
             SELECT
                 i.*,

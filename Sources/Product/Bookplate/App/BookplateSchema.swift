@@ -234,6 +234,7 @@ private struct ResolverTable: ResolverSource {
         add("DeleteReadingGoalPayload", ["id": .property])
         add("AuthorCount", AuthorOfCount.countFields)
         add("GenreCount", ["genre": .property, "readCount": .property])
+        add("MoodCount", ["mood": .property, "readCount": .property])
         add(
             "FormatCount",
             [

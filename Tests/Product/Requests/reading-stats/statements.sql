@@ -6,7 +6,7 @@ SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2
 ) THEN refuse_session() END;
 
 (
-  SELECT (u.id)::uuid, (NULL)::int8, (NULL)::int8, (NULL)::int8, (NULL)::int8, (NULL)::float8, (NULL)::text, (NULL)::text, (NULL)::text, (NULL)::float8, (NULL)::text, (NULL)::uuid, (NULL)::uuid, 0
+  SELECT (u.id)::uuid, (NULL)::int8, (NULL)::int8, (NULL)::int8, (NULL)::int8, (NULL)::float8, (NULL)::text, (NULL)::text, (NULL)::text, (NULL)::text, (NULL)::float8, (NULL)::text, (NULL)::uuid, (NULL)::uuid, 0
   FROM users u
   WHERE u.id = $1 AND u.id = $2
 )
@@ -25,6 +25,15 @@ UNION ALL (
       SELECT k.key, k.number
       FROM reading_top_counts k
       WHERE k.user_id = $1 AND k.kind = 'GENRE' AND k.year = 0 AND k.number > 0
+      ORDER BY k.number DESC, k.key
+      LIMIT 50
+    ) n
+  )::text)::text, ((
+    SELECT json_agg(json_build_object('mood', n.key, 'readCount', n.number))
+    FROM (
+      SELECT k.key, k.number
+      FROM reading_top_counts k
+      WHERE k.user_id = $1 AND k.kind = 'MOOD' AND k.year = 0 AND k.number > 0
       ORDER BY k.number DESC, k.key
       LIMIT 50
     ) n

@@ -45,6 +45,15 @@ SELECT t.user_id, coalesce(s.number, 0), coalesce((
     LIMIT 50
   ) n
 )::text, (
+  SELECT json_agg(json_build_object('mood', n.key, 'readCount', n.number))
+  FROM (
+    SELECT k.key, k.number
+    FROM reading_top_counts k
+    WHERE k.user_id = $1 AND k.kind = 'MOOD' AND k.year = $3::int AND k.number > 0
+    ORDER BY k.number DESC, k.key
+    LIMIT 50
+  ) n
+)::text, (
   SELECT json_agg(json_build_object('person', n.person, 'name', n.name, 'readCount', n.number))
   FROM (
     SELECT a.person, r.name, a.number

@@ -28,6 +28,7 @@ enum LibraryStats {
             "readByMonth": .relation(readByMonth),
             "readByGenre": .relation(summary.genres),
             "readByAuthor": .relation(summary.authors),
+            "readByMood": .relation(summary.moods),
             "readByFormat": .relation(summary.formats),
             "longestBook": .relation(summary.longestBook),
             "shortestBook": .relation(summary.shortestBook),

@@ -17,7 +17,7 @@ struct ReadingSummary {
     static let previousYear = ReadingSummary(
         year: "$3::int - 1", period: " AND d.finished_year = $3::int - 1")
 
-    /// The maximum number of genres and of authors.
+    /// The maximum number of genres, of authors, and of moods.
     static let listMax = 50
 
     /// The rows of a kind.
@@ -25,7 +25,7 @@ struct ReadingSummary {
         "\(table) k WHERE k.user_id = $1 AND k.kind = '\(kind)' AND k.year = \(year)"
     }
 
-    /// The rows of genres or authors.
+    /// The rows of genres, authors, or moods.
     private func topCounts(_ kind: String) -> String { counts(kind, table: "reading_top_counts") }
 
     private func number(_ kind: String) -> Column {
@@ -70,12 +70,15 @@ struct ReadingSummary {
             Column("(SELECT json_agg(json_build_object(\(json))) FROM (\(from)) n)::text", .text))
     }
 
-    var genres: CountList {
+    var genres: CountList { topList("genre", kind: "GENRE") }
+    var moods: CountList { topList("mood", kind: "MOOD") }
+
+    private func topList(_ name: String, kind: String) -> CountList {
         list(
-            "'genre', n.key, 'readCount', n.number",
+            "'\(name)', n.key, 'readCount', n.number",
             from: """
                 SELECT k.key, k.number
-                FROM \(topCounts("GENRE")) AND k.number > 0
+                FROM \(topCounts(kind)) AND k.number > 0
                 ORDER BY k.number DESC, k.key
                 LIMIT \(Self.listMax)
                 """)

@@ -16,6 +16,7 @@ enum YearInReview {
             "byMonth": .relation(ReadingSummary.months),
             "topGenres": .relation(summary.genres),
             "topAuthors": .relation(summary.authors),
+            "topMoods": .relation(summary.moods),
             "byFormat": .relation(summary.formats),
             "averageRating": .column(summary.averageRating),
             "ratings": .relation(summary.ratings),

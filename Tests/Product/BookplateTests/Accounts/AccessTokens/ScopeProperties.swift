@@ -147,7 +147,7 @@ import Testing
                 "FormatCount",
                 "Genre", "GenreCount", "IdentityProvider", "ImportFailure", "InputError",
                 "Loan",
-                "MonthCount",
+                "MonthCount", "MoodCount",
                 "Mutation", "PageInfo", "Person", "PurchaseLink", "Query", "RatingCount",
                 "ReadingDay", "ReadingTotals",
                 "Series", "SeriesEntry", "Session", "Shared", "SharedBook", "SharedCover",

@@ -65,11 +65,11 @@ import Testing
             FROM books
             WHERE user_id = '\(id)' AND status = 'READ';
             INSERT INTO reads (
-                user_id, id, book_id, outcome, finished_on, format, page_count, genre, author_id, author
+                user_id, id, book_id, outcome, finished_on, format, page_count, genre, author_id, author, moods
             )
             SELECT
                 user_id, gen_random_uuid(), id, 'FINISHED', to_char(finished_at, 'YYYY-MM-DD'), 'AUDIO', page_count, genre,
-                author_ids[1], authors[1]
+                author_ids[1], authors[1], ARRAY['Mood ' || page_count % 40]
             FROM books
             WHERE user_id = '\(id)' AND status = 'READ';
             INSERT INTO shelves (user_id, id, name, position)
@@ -236,7 +236,7 @@ import Testing
         "stats { reviewCount averageRating ratings { stars bookCount } }",
         "stats { readByYear { year bookCount } readByMonth(year: 2022) { month readCount pages hours } }",
         "stats { days(year: 2022) { date entryCount } }",
-        "stats { readByGenre { genre readCount } readByAuthor(first: 10) { author { name } readCount } }",
+        "stats { readByGenre { genre readCount } readByAuthor(first: 10) { author { name } readCount } readByMood { mood readCount } }",
         "stats { readByFormat { format readCount pages } longestBook { id } shortestBook { id } }",
         "yearInReview(year: 2022) { totals { finishedReads finishedBooks pages hours } previousTotals { finishedReads } }",
         "yearInReview(year: 2022) { byMonth { month readCount } topGenres { genre readCount } byFormat { format readCount } }",

@@ -30,23 +30,29 @@ import Testing
             ])
         }
 
+        private mutating func moods() -> String {
+            one(of: ["'{}'", "'{dark}'", "'{dark,funny}'", "'{sad,sad}'"])
+        }
+
         mutating func statement() -> String {
             switch int(0...16) {
             case 0...2:
                 """
-                INSERT INTO books (user_id, id, title, authors, status, page_count, genre)
-                SELECT '\(user)', gen_random_uuid(), 'Book', ARRAY['Author \(int(1...4))'], 'READ', \(int(1...500)), 'Genre \(int(1...3))'
+                INSERT INTO books (user_id, id, title, authors, status, page_count, genre, moods)
+                SELECT
+                    '\(user)', gen_random_uuid(), 'Book', ARRAY['Author \(int(1...4))'], 'READ', \(int(1...500)), 'Genre \(int(1...3))',
+                    \(moods())
                 FROM generate_series(1, \(int(1...4)))
                 """
             case 3...6:
                 """
                 INSERT INTO reads (
-                    user_id, id, book_id, outcome, finished_on, format, length_seconds, page_count, genre, author_id, author
+                    user_id, id, book_id, outcome, finished_on, format, length_seconds, page_count, genre, author_id, author, moods
                 )
                 SELECT
                     user_id, gen_random_uuid(), id, '\(one(of: ["FINISHED", "FINISHED", "DID_NOT_FINISH"]))', \(date()),
                     \(one(of: ["NULL", "'AUDIO'", "'PRINT'"])), \(one(of: ["NULL", "3600"])), page_count, genre, author_ids[1],
-                    authors[1]
+                    authors[1], nullif(moods, '{}')
                 FROM books
                 WHERE \(some())
                 """
@@ -76,7 +82,7 @@ import Testing
                 """
                 UPDATE books
                 SET page_count = \(one(of: ["NULL", "77"])), genre = \(one(of: ["NULL", "'Genre 9'"])),
-                    authors = ARRAY['Author \(int(1...4))'], updated_at = now()
+                    authors = ARRAY['Author \(int(1...4))'], moods = \(moods()), updated_at = now()
                 WHERE \(some())
                 """
             case 15:
@@ -209,6 +215,11 @@ enum ReadingRecount {
             SELECT 'GENRE', year, genre, count(*), 0, 0 FROM finished WHERE genre IS NOT NULL GROUP BY 2, 3
             UNION ALL
             SELECT 'AUTHOR', year, author_id::text, count(*), 0, 0 FROM finished WHERE author_id IS NOT NULL GROUP BY 2, 3
+            UNION ALL
+            SELECT 'MOOD', year, mood, count(*), 0, 0
+            FROM finished
+            CROSS JOIN LATERAL (SELECT DISTINCT mood FROM unnest(moods) AS m (mood)) m
+            GROUP BY 2, 3
             UNION ALL
             SELECT 'RATING', b.year, coalesce(v.quarter_stars::int, 0)::text, count(*), 0, 0
             FROM (

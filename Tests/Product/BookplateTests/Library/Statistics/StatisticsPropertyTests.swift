@@ -95,7 +95,10 @@ import Testing
                 let read = one(of: reads)
                 try await delete("deleteRead", read)
             case 9:
-                let (book, changed) = (one(of: books), facts())
+                let (book, moods) = (
+                    one(of: books), [one(of: ["dark", "sad"]), one(of: ["dark", "funny"])]
+                )
+                let changed = facts() + [.init("moods", int(0...2) == 0 ? .null : .list(moods))]
                 try await change("updateBook", "UpdateBookInput", book, .object(changed))
             case 10:
                 let status = one(of: ["READ", "READING", "DID_NOT_FINISH", "WANT_TO_READ"])
@@ -190,12 +193,14 @@ import Testing
             totals \(totals) readByYear { year bookCount } readByMonth(year: $year) { month readCount pages hours }
             readByGenre(first: 50) { genre readCount }
             readByAuthor(first: 50) { author { name } readCount }
+            readByMood(first: 50) { mood readCount }
             readByFormat { format readCount pages hours } longestBook { id } shortestBook { id }
             averageRating ratings { stars bookCount } streaks { currentDays longestDays readingDays }
           }
           yearInReview(year: $year) {
             year totals \(totals) previousTotals \(totals) byMonth { month readCount pages hours }
             topGenres(first: 50) { genre readCount } topAuthors(first: 50) { author { name } readCount }
+            topMoods(first: 50) { mood readCount }
             byFormat { format readCount pages hours } averageRating ratings { stars bookCount }
             longestBook { id } shortestBook { id } firstRead { id } lastRead { id }
             longestStreakDays readingDays
@@ -215,7 +220,7 @@ import Testing
                 query($after: String) { me { reads(first: 50, after: $after) {
                   nodes {
                     id finishedOn outcome format lengthSeconds
-                    book { id pageCount genre authors { name } }
+                    book { id pageCount genre authors { name } moods }
                     progressEntries(first: 100) { nodes { at } }
                   }
                   pageInfo { hasNextPage endCursor }
@@ -252,7 +257,8 @@ import Testing
                     isFinished: read["outcome"] == "FINISHED", format: read["format"]?.string,
                     seconds: read["lengthSeconds"]?.int, book: read["book", "id"]?.string ?? "",
                     pages: read["book", "pageCount"]?.int, genre: read["book", "genre"]?.string,
-                    author: read["book", "authors", 0, "name"]?.string)
+                    author: read["book", "authors", 0, "name"]?.string,
+                    moods: read["book", "moods"]?.list?.compactMap(\.string) ?? [])
             }, days: days.sorted(), today: StatisticsRecount.day(today.first ?? ""), stars: stars)
     }
 

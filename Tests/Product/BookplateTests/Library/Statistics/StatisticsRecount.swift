@@ -15,6 +15,7 @@ struct StatisticsRecount {
         let pages: Int?
         let genre: String?
         let author: String?
+        let moods: [String]
 
         var isListened: Bool { format.map { $0 == "AUDIO" } ?? (seconds != nil) }
     }
@@ -50,7 +51,7 @@ struct StatisticsRecount {
                     })),
             .init("readByMonth", months(year)),
             .init("readByGenre", genres(finished)), .init("readByAuthor", authors(finished)),
-            .init("readByFormat", formats(finished)),
+            .init("readByMood", moods(finished)), .init("readByFormat", formats(finished)),
             .init("longestBook", longest(finished, isLongest: true)),
             .init("shortestBook", longest(finished, isLongest: false)),
             .init("averageRating", mean(ratings)), .init("ratings", distribution(ratings)),
@@ -76,7 +77,8 @@ struct StatisticsRecount {
             .init("year", .int(year)), .init("totals", totals(reads)),
             .init("previousTotals", totals(ended("\(year - 1)"))), .init("byMonth", months(year)),
             .init("topGenres", genres(finished)), .init("topAuthors", authors(finished)),
-            .init("byFormat", formats(finished)), .init("averageRating", mean(ratings)),
+            .init("topMoods", moods(finished)), .init("byFormat", formats(finished)),
+            .init("averageRating", mean(ratings)),
             .init("ratings", distribution(ratings)),
             .init("longestBook", longest(finished, isLongest: true)),
             .init("shortestBook", longest(finished, isLongest: false)),
@@ -157,6 +159,13 @@ struct StatisticsRecount {
         .list(
             counts(finished.compactMap(\.author)).map {
                 ["author": ["name": .string($0.key)], "readCount": .int($0.count)]
+            })
+    }
+
+    private func moods(_ finished: [Read]) -> Value {
+        .list(
+            counts(finished.flatMap(\.moods)).map {
+                ["mood": .string($0.key), "readCount": .int($0.count)]
             })
     }
 
