@@ -384,6 +384,29 @@ COMMENT ON COLUMN book_copies.loan_id IS 'The id of the loan; null if the copy i
 COMMENT ON COLUMN book_copies.borrower IS 'The person to whom the copy is lent.';
 COMMENT ON COLUMN book_copies.past_loans IS 'The last loans that have ended, at most 20, the latest first.';
 
+CREATE TYPE scan_outcome AS ENUM ('FOUND', 'UNKNOWN', 'FAILED');
+
+-- The ISBNs that readers have scanned, at most 1,000 of each reader.
+CREATE TABLE scans (
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    id uuid NOT NULL,
+    isbn13 text NOT NULL CHECK (isbn13 ~ '^97[89][0-9]{10}$'),
+    -- By the clock of the device, and at most `recorded_at`.
+    scanned_at timestamptz NOT NULL,
+    outcome scan_outcome NOT NULL,
+    recorded_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (user_id, id)
+);
+ALTER TABLE scans ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE scans ALTER COLUMN user_id SET (n_distinct = -0.01);
+CREATE INDEX scans_history ON scans (user_id, scanned_at, id);
+
+COMMENT ON TABLE scans IS 'The ISBNs that readers have scanned. Those that were recorded first are deleted when a reader has more than 1,000.';
+COMMENT ON COLUMN scans.scanned_at IS 'The time of the device, at most that of the server.';
+COMMENT ON COLUMN scans.outcome IS
+    'FOUND: the catalog or a source knew the ISBN. UNKNOWN: none did. FAILED: no source could be asked.';
+COMMENT ON COLUMN scans.recorded_at IS 'When the server stored the scan; `scanned_at` for a scan of an archive.';
+
 -- Links by which readers share a shelf, a review, a note, or the reading of a year. Anyone who has a link can see this object, and
 -- nothing else. A link ends when its row is deleted, also with its object or its account, by the foreign keys. They need no indexes of
 -- their own: a reader has at most 100 links.

@@ -11,7 +11,7 @@ BEGIN
         'access_tokens', 'apple_grants', 'book_copies', 'books', 'changes', 'collected_signals', 'covers', 'deleted_books',
         'edition_genres', 'edition_similar', 'edition_similar_sources', 'editions', 'ereader_documents', 'ereader_positions', 'feed_decks', 'feed_readers', 'followed_authors', 'identities',
         'import_failures', 'imports', 'library_counts', 'listed_books', 'logs_to_prune', 'notes', 'oauth_grants', 'progress_entries', 'reading_counts', 'reading_days',
-        'reading_goals', 'reading_tombstones', 'reading_top_counts', 'reads', 'removed_covers', 'reviews', 'sessions', 'shared_links', 'shelf_books', 'shelf_counts', 'shelves',
+        'reading_goals', 'reading_tombstones', 'reading_top_counts', 'reads', 'removed_covers', 'reviews', 'scans', 'sessions', 'shared_links', 'shelf_books', 'shelf_counts', 'shelves',
         'swipes', 'users'
     ] LOOP
         EXECUTE format(

@@ -318,6 +318,14 @@ CREATE DOMAIN public.review_quarter_stars AS smallint
 CREATE DOMAIN public.review_text AS text
 	CONSTRAINT reviews_text_check CHECK (((char_length(VALUE) >= 1) AND (char_length(VALUE) <= 100000)));
 
+-- Name: scan_outcome; Type: TYPE; Schema: public; Owner: -
+
+CREATE TYPE public.scan_outcome AS ENUM (
+    'FOUND',
+    'UNKNOWN',
+    'FAILED'
+);
+
 -- Name: swipe_action; Type: TYPE; Schema: public; Owner: -
 
 CREATE TYPE public.swipe_action AS ENUM (
@@ -2983,6 +2991,38 @@ COMMENT ON TABLE public.removed_editions IS 'Deleted editions of works that have
 
 COMMENT ON COLUMN public.removed_editions.survivor_id IS 'Another edition of the work, to which ids of the deleted one lead.';
 
+-- Name: scans; Type: TABLE; Schema: public; Owner: -
+
+CREATE TABLE public.scans (
+    user_id uuid NOT NULL,
+    id uuid NOT NULL,
+    isbn13 text NOT NULL,
+    scanned_at timestamp with time zone NOT NULL,
+    outcome public.scan_outcome NOT NULL,
+    recorded_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT scans_isbn13_check CHECK ((isbn13 ~ '^97[89][0-9]{10}$'::text))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='500', autovacuum_vacuum_insert_scale_factor='0.05', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='1000');
+ALTER TABLE ONLY public.scans ALTER COLUMN user_id SET (n_distinct=-0.01);
+
+ALTER TABLE ONLY public.scans FORCE ROW LEVEL SECURITY;
+
+-- Name: TABLE scans; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON TABLE public.scans IS 'The ISBNs that readers have scanned. Those that were recorded first are deleted when a reader has more than 1,000.';
+
+-- Name: COLUMN scans.scanned_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.scans.scanned_at IS 'The time of the device, at most that of the server.';
+
+-- Name: COLUMN scans.outcome; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.scans.outcome IS 'FOUND: the catalog or a source knew the ISBN. UNKNOWN: none did. FAILED: no source could be asked.';
+
+-- Name: COLUMN scans.recorded_at; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.scans.recorded_at IS 'When the server stored the scan; `scanned_at` for a scan of an archive.';
+
 -- Name: schema_functions; Type: TABLE; Schema: public; Owner: -
 
 CREATE TABLE public.schema_functions (
@@ -4188,6 +4228,11 @@ ALTER TABLE ONLY public.reviews
 ALTER TABLE ONLY public.reviews
     ADD CONSTRAINT reviews_user_id_id_key UNIQUE (user_id, id);
 
+-- Name: scans scans_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.scans
+    ADD CONSTRAINT scans_pkey PRIMARY KEY (user_id, id);
+
 -- Name: schema_functions schema_functions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.schema_functions
@@ -4709,6 +4754,10 @@ CREATE INDEX reviews_created_at ON public.reviews USING btree (user_id, created_
 -- Name: reviews_quarter_stars; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX reviews_quarter_stars ON public.reviews USING btree (user_id, quarter_stars);
+
+-- Name: scans_history; Type: INDEX; Schema: public; Owner: -
+
+CREATE INDEX scans_history ON public.scans USING btree (user_id, scanned_at, id);
 
 -- Name: schema_usage_client_id; Type: INDEX; Schema: public; Owner: -
 
@@ -5307,6 +5356,11 @@ ALTER TABLE ONLY public.removed_covers
 ALTER TABLE ONLY public.reviews
     ADD CONSTRAINT reviews_user_id_book_id_fkey FOREIGN KEY (user_id, book_id) REFERENCES public.books(user_id, id) ON DELETE CASCADE;
 
+-- Name: scans scans_user_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+
+ALTER TABLE ONLY public.scans
+    ADD CONSTRAINT scans_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
 -- Name: schema_usage schema_usage_client_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 
 ALTER TABLE ONLY public.schema_usage
@@ -5581,6 +5635,10 @@ CREATE POLICY administration ON public.removed_covers TO bookplate_owner USING (
 -- Name: reviews administration; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY administration ON public.reviews TO bookplate_owner USING (true) WITH CHECK (true);
+
+-- Name: scans administration; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY administration ON public.scans TO bookplate_owner USING (true) WITH CHECK (true);
 
 -- Name: schema_usage administration; Type: POLICY; Schema: public; Owner: -
 
@@ -5898,6 +5956,10 @@ CREATE POLICY owner_only ON public.removed_covers TO bookplate_app USING ((user_
 
 CREATE POLICY owner_only ON public.reviews TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
 
+-- Name: scans owner_only; Type: POLICY; Schema: public; Owner: -
+
+CREATE POLICY owner_only ON public.scans TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
+
 -- Name: sessions owner_only; Type: POLICY; Schema: public; Owner: -
 
 CREATE POLICY owner_only ON public.sessions TO bookplate_app USING ((user_id = public.app_user_id())) WITH CHECK ((user_id = public.app_user_id()));
@@ -5981,6 +6043,10 @@ CREATE POLICY repeating ON public.jobs AS RESTRICTIVE FOR UPDATE TO bookplate_ap
 -- Name: reviews; Type: ROW SECURITY; Schema: public; Owner: -
 
 ALTER TABLE public.reviews ENABLE ROW LEVEL SECURITY;
+
+-- Name: scans; Type: ROW SECURITY; Schema: public; Owner: -
+
+ALTER TABLE public.scans ENABLE ROW LEVEL SECURITY;
 
 -- Name: schema_usage; Type: ROW SECURITY; Schema: public; Owner: -
 
@@ -7267,6 +7333,10 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.removed_covers TO bookplate_app;
 -- Name: TABLE removed_editions; Type: ACL; Schema: public; Owner: -
 
 GRANT SELECT ON TABLE public.removed_editions TO bookplate_app;
+
+-- Name: TABLE scans; Type: ACL; Schema: public; Owner: -
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.scans TO bookplate_app;
 
 -- Name: TABLE schema_migrations; Type: ACL; Schema: public; Owner: -
 

@@ -1,4 +1,4 @@
--- requires: accounts, authors, copies, ereaders, goals, notes, reads
+-- requires: accounts, authors, copies, ereaders, goals, notes, reads, scans
 -- Imports of a library from a file.
 
 -- Returns how far a status is on the way to READ. An import can move a book forward, but not back.
@@ -793,6 +793,7 @@ BEGIN
         );
     PERFORM import_goals(given -> 'readingGoals');
     PERFORM import_followed_authors(given -> 'followedAuthors');
+    PERFORM import_scans(given -> 'scans');
 END
 $$;
 

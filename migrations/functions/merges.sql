@@ -738,6 +738,11 @@ BEGIN
     FROM followed_authors f
     WHERE f.user_id = guest
     ON CONFLICT DO NOTHING;
+    INSERT INTO scans (user_id, id, isbn13, scanned_at, outcome, recorded_at)
+    SELECT account, s.id, s.isbn13, s.scanned_at, s.outcome, s.recorded_at
+    FROM scans s
+    WHERE s.user_id = guest
+    ON CONFLICT DO NOTHING;
     INSERT INTO reading_goals (user_id, id, year, unit, target, created_at, updated_at)
     SELECT account, unused_id(account, g.id), g.year, g.unit, g.target, g.created_at, g.updated_at
     FROM reading_goals g

@@ -408,7 +408,9 @@ private struct PageUser {
     func filled(_ text: String) -> String {
         var text = text
         for (name, value) in values { text = text.replacing("{\(name)}", with: value) }
-        for name in ["newShelf", "newBook", "newRead", "newEntry", "newKey", "newNote", "newCopy"] {
+        for name in [
+            "newShelf", "newBook", "newRead", "newEntry", "newKey", "newNote", "newCopy", "newScan",
+        ] {
             text = text.replacing("{\(name)}", with: "\(UUID())".lowercased())
         }
         return text

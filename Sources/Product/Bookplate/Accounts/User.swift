@@ -22,6 +22,7 @@ package enum User {
             "reads": .relation(Read.ofUser),
             "notes": .relation(Note.ofUser),
             "lentCopies": .relation(BookCopy.lent),
+            "scans": .relation(Scan.ofUser),
             "upNext": .relation(Shelf.upNext),
             "deletedBooks": .relation(DeletedBook.ofUser),
             "swipes": .relation(Swipe.ofUser),

@@ -63,7 +63,7 @@ private struct ResolverTable: ResolverSource {
             Import.failureType, CoverImage.typeOfBook, DeletedBook.type, Swipe.type,
             StorageUse.type, FeedReason.type, SeriesEntry.type, SeriesProgress.type,
             YearInReview.type, PersonalAccessToken.type, EReaderDocument.type,
-            AuthorizedApp.type, SharedLink.type, BookCopy.type,
+            AuthorizedApp.type, SharedLink.type, BookCopy.type, Scan.type,
         ]
         + LibraryStats.types
 
@@ -82,6 +82,7 @@ private struct ResolverTable: ResolverSource {
         addReads()
         addNotes()
         addCopies()
+        addScans()
         addImportsAndExports()
         addCovers()
         addChanges()
@@ -102,7 +103,7 @@ private struct ResolverTable: ResolverSource {
             ("ProgressEntryConnection", "ProgressEntryEdge"),
             ("SeriesProgressConnection", "SeriesProgressEdge"), ("NoteConnection", "NoteEdge"),
             ("EreaderDocumentConnection", "EreaderDocumentEdge"),
-            ("BookCopyConnection", "BookCopyEdge"),
+            ("BookCopyConnection", "BookCopyEdge"), ("ScanConnection", "ScanEdge"),
         ] {
             add(connection, ConnectionField.connectionResolvers)
             add(edge, ConnectionField.edgeResolvers)
@@ -283,6 +284,19 @@ private struct ResolverTable: ResolverSource {
                 "deleteCopy": .load(BookCopy.delete),
                 "lendCopy": .load(BookCopy.lend),
                 "returnCopy": .load(BookCopy.takeBack),
+            ])
+    }
+
+    private mutating func addScans() {
+        add("RecordScanResult", Scan.recordResultFields)
+        add("DeleteScanPayload", ["id": .property])
+        add("ClearScansPayload", ["deleted": .property])
+        add(
+            "Mutation",
+            [
+                "recordScans": .load(Scan.record),
+                "deleteScan": .load(Scan.delete),
+                "clearScans": .load(Scan.clear),
             ])
     }
 

@@ -21,21 +21,7 @@ enum ISBNListLookup {
         }
         try request.charges.charge(RateLimits.units(forBatchOf: texts.count))
         let entries = texts.map { ISBN.read($0) }
-        var isbns: [ISBN] = []
-        for case .success(let isbn) in entries where !isbns.contains(isbn) { isbns.append(isbn) }
-        var cards = try await cards(of: isbns, request)
-        let missing = isbns.filter { cards[$0] == nil }
-        var errors: [ISBN: BookplateError] = [:]
-        if !missing.isEmpty {
-            do throws(BookplateError) {
-                errors = try await ExternalEditions.fetch(missing, for: request)
-            } catch {
-                // The caller has too few units for all of them. The books that the catalog has are returned anyway.
-                guard case .rateLimited = error else { throw error }
-                for isbn in missing { errors[isbn] = error }
-            }
-            cards.merge(try await Self.cards(of: missing, request)) { $1 }
-        }
+        let lookup = try await lookUp(entries.compactMap { try? $0.get() }, request)
         return entries.map { entry in
             switch entry {
             case .failure(let problem):
@@ -43,15 +29,48 @@ enum ISBNListLookup {
                     .badUserInput(field: "isbns", .init(problem.reason)), in: request)
             case .success(let isbn):
                 var result =
-                    if let card = cards[isbn] {
+                    if let card = lookup.cards[isbn] {
                         PlainObject(ids: ["card": [card]])
                     } else {
-                        Batch.failed(errors[isbn] ?? .notFound(.unknownISBN), in: request)
+                        Batch.failed(lookup.errors[isbn] ?? .notFound(.unknownISBN), in: request)
                     }
                 result.leaves["isbn"] = .string(isbn.description)
                 return result
             }
         }
+    }
+
+    /// The result of `lookUp`.
+    struct Lookup {
+        /// The ids of the editions that the catalog has now.
+        fileprivate(set) var cards: [ISBN: UUID]
+        /// Why other ISBNs could not be looked up. It has no error of an ISBN that no source knows.
+        fileprivate(set) var errors: [ISBN: BookplateError] = [:]
+
+        func outcome(of isbn: ISBN) -> ScanOutcome {
+            if cards[isbn] != nil { return .found }
+            return errors[isbn] == nil ? .unknown : .failed
+        }
+    }
+
+    /// Finds the editions of ISBNs, which may repeat, in the catalog and at the sources.
+    static func lookUp(
+        _ repeated: [ISBN], _ request: RequestContext
+    ) async throws(BookplateError) -> Lookup {
+        var isbns: [ISBN] = []
+        for isbn in repeated where !isbns.contains(isbn) { isbns.append(isbn) }
+        var lookup = Lookup(cards: try await cards(of: isbns, request))
+        let missing = isbns.filter { lookup.cards[$0] == nil }
+        guard !missing.isEmpty else { return lookup }
+        do throws(BookplateError) {
+            lookup.errors = try await ExternalEditions.fetch(missing, for: request)
+        } catch {
+            // The caller has too few units for all of them. The books that the catalog has are returned anyway.
+            guard case .rateLimited = error else { throw error }
+            for isbn in missing { lookup.errors[isbn] = error }
+        }
+        lookup.cards.merge(try await cards(of: missing, request)) { $1 }
+        return lookup
     }
 
     /// Returns the editions that the catalog has.

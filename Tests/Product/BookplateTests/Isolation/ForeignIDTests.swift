@@ -10,7 +10,7 @@ import Testing
 
     private static let absent = "0198c0de-0000-7000-8000-00000000dead"
 
-    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, `$note`, `$copy`, `$loan`, `$token`, `$document`,
+    /// Operations with a `$shelf`, `$book`, `$review`, `$read`, `$entry`, `$note`, `$copy`, `$loan`, `$scan`, `$token`, `$document`,
     /// `$identity`, `$app`, `$link`, or `$user` of another user. `$myShelf` and
     /// `$myBook` belong to the caller.
     static let operations = [
@@ -112,6 +112,8 @@ import Testing
         "mutation($copy: ID!) { deleteCopy(id: $copy) { id book { id } } }",
         #"mutation($copy: ID!, $loan: ID!) { lendCopy(id: $copy, input: {id: $loan, borrower: "Me"}) { id } }"#,
         "mutation($copy: ID!, $loan: ID!) { returnCopy(id: $copy, input: {loanId: $loan}) { id } }",
+        #"mutation($scan: ID!) { recordScans(inputs: [{id: $scan, isbn: "9780140328721"}]) { scan { outcome } error { code } } }"#,
+        "mutation($scan: ID!) { deleteScan(id: $scan) { id } }",
         "mutation($token: ID!) { revokeAccessToken(id: $token) { id } }",
         "mutation($app: ID!) { revokeAuthorizedApp(id: $app) { id } }",
         "query($book: ID!) { author(id: $book) { name } }",
@@ -152,6 +154,7 @@ import Testing
             "entry": victim.entry, "goal": victim.goal, "note": victim.note,
             "token": victim.token, "document": victim.document, "identity": victim.identity,
             "app": victim.app, "link": victim.link, "copy": victim.copy, "loan": victim.loan,
+            "scan": victim.scan,
         ]
         let absent = foreign.mapValues { _ in Value.string(Self.absent) }
         let seen = try await execute(operation, foreign)

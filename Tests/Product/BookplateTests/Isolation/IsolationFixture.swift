@@ -21,6 +21,7 @@ struct IsolationFixture {
     let link: Value
     let copy: Value
     let loan: Value
+    let scan: Value
 
     @discardableResult
     static func fill(_ reader: TestReader) async throws -> IsolationFixture {
@@ -117,11 +118,14 @@ struct IsolationFixture {
             """
             mutation($copy: ID!) { lendCopy(id: $copy, input: {borrower: "Secret friend"}) { loan { id } } }
             """, ["copy": copy], "lendCopy", "loan", "id")
+        let scan = try await reader.requireValue(
+            "mutation($isbn: String!) { recordScans(inputs: [{isbn: $isbn}]) { scan { id } } }",
+            ["isbn": .string(TestCatalog.isbn(1))], "recordScans", 0, "scan", "id")
         return IsolationFixture(
             reader: reader, shelf: shelf, book: book, review: review, card: card, session: session,
             read: read, entry: entry, goal: goal, note: note,
             token: token["token"]?["id"] ?? .null, document: document, identity: identity,
-            app: app, link: link, copy: copy, loan: loan)
+            app: app, link: link, copy: copy, loan: loan, scan: scan)
     }
 
     /// Gives an app of another developer access to the account, and returns the id of the access.
@@ -153,6 +157,7 @@ struct IsolationFixture {
               yearInReview(year: 2019) { totals { finishedReads } firstRead { id } longestBook { id } }
               notes { nodes { id text comment updatedAt } }
               lentCopies { nodes { id format place note loan { id borrower lentOn } pastLoans { id } updatedAt } }
+              scans { nodes { id isbn scannedAt outcome card { id } book { id } } }
               deletedBooks { nodes { bookId title } }
               series { nodes { series { name bookCount } booksInLibrary booksRead next { id } } }
               swipes { nodes { card { id } action swipedAt undoneAt savedBook { id } } }

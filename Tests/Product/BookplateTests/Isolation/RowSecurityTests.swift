@@ -40,7 +40,8 @@ import Testing
                 "notes", "oauth_grants", "progress_entries",
                 "reading_counts", "reading_days",
                 "reading_goals", "reading_tombstones", "reading_top_counts",
-                "reads", "removed_covers", "reviews", "sessions", "shared_links", "shelf_books",
+                "reads", "removed_covers", "reviews", "scans", "sessions", "shared_links",
+                "shelf_books",
                 "shelf_counts", "shelves", "swipes", "users",
             ])
     }

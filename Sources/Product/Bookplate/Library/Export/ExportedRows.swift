@@ -51,6 +51,7 @@ struct ExportedProfile: RowDecodable {
             .init(
                 "followedAuthors",
                 row.text().flatMap { try? parseJSON(Array($0.utf8)) } ?? .list([])),
+            .init("scans", row.text().flatMap { try? parseJSON(Array($0.utf8)) } ?? .list([])),
         ])
     }
 
@@ -80,6 +81,17 @@ struct ExportedProfile: RowDecodable {
             )::text
             FROM followed_authors f
             WHERE f.user_id = $1
+          ),
+          (
+            SELECT jsonb_agg(
+              jsonb_build_object(
+                'id', s.id, 'isbn', s.isbn13, 'outcome', s.outcome,
+                'scannedAt', to_char(s.scanned_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
+              )
+              ORDER BY s.scanned_at, s.id
+            )::text
+            FROM scans s
+            WHERE s.user_id = $1
           )
         FROM users u
         WHERE u.id = $1

@@ -212,11 +212,13 @@ struct ImportedProfile: Equatable {
     var timeZone: String?
     var readingGoals: [ImportedGoal] = []
     var followedAuthors: [ImportedFollow] = []
+    var scans: [ImportedScan] = []
 
     var json: Value {
         .object([
             .init("readingGoals", .list(readingGoals.map(\.json))),
             .init("followedAuthors", .list(followedAuthors.map(\.json))),
+            .init("scans", .list(scans.map(\.json))),
             .init("timeZone", timeZone.map { .string($0) } ?? .null),
             .init("displayName", displayName.map { .string($0) } ?? .null),
             .init("preferredGenres", .list(preferredGenres.map { .string($0) })),
@@ -235,6 +237,23 @@ struct ImportedFollow: Equatable {
         .object([
             .init("name", .string(name)),
             .init("followedAt", followedAt.map { .string($0.preciseText) } ?? .null),
+        ])
+    }
+}
+
+/// A scan of a Bookplate library.
+struct ImportedScan: Equatable {
+    var id: UUID
+    var isbn: ISBN
+    var scannedAt: Instant
+    var outcome: String
+
+    /// The scan as an element of the parameter of the SQL function `import_scans`.
+    var json: Value {
+        .object([
+            .init("id", .string(id.description)), .init("isbn", .string(isbn.description)),
+            .init("scannedAt", .string(scannedAt.preciseText)),
+            .init("outcome", .string(outcome)),
         ])
     }
 }

@@ -158,6 +158,19 @@ private struct GeneratedLibraries {
                 "INSERT INTO reading_goals (user_id, id, year, unit, target) VALUES ('\(user)', '\(id(&random))', \(year), 'BOOKS', 12)"
             )
         }
+        for name in ["Ada", "Bob", "Eve"] where Bool.random(using: &random) {
+            statements.append(
+                "INSERT INTO followed_authors (user_id, person_id, name) VALUES ('\(user)', author_id('\(name)'), '\(name)')"
+            )
+        }
+        for number in 1...4 where Bool.random(using: &random) {
+            // The same device may have sent a scan before and after the reader became a guest.
+            statements.append(
+                """
+                INSERT INTO scans (user_id, id, isbn13, scanned_at, outcome)
+                VALUES ('\(user)', md5('scan \(number)')::uuid, '\(TestCatalog.isbn(number))', '2026-01-0\(number)', 'FOUND')
+                """)
+        }
         return statements.map { $0 + ";\n" }.joined()
     }
 
@@ -193,6 +206,8 @@ private struct LibraryFacts: Equatable {
         """,
         "SELECT concat_ws(' ', 'swipe', edition_id, swiped_at) FROM swipes WHERE user_id = $1",
         "SELECT 'goal ' || year FROM reading_goals WHERE user_id = $1",
+        "SELECT 'follows ' || name FROM followed_authors WHERE user_id = $1",
+        "SELECT concat_ws(' ', 'scan', isbn13, scanned_at, outcome) FROM scans WHERE user_id = $1",
     ]
 
     /// Contents that count once, however often a library has them: one occurrence is enough to keep them.
@@ -274,7 +289,8 @@ private struct LibraryFacts: Equatable {
     static func dump(of user: String, _ connection: AdminConnection) throws -> [String] {
         try [
             "books", "shelves", "shelf_books", "reads", "progress_entries", "reviews", "notes",
-            "book_copies", "swipes", "reading_goals", "changes",
+            "book_copies", "swipes", "reading_goals", "followed_authors", "scans",
+            "changes",
         ]
         .flatMap { table in
             let rows = try connection.query(

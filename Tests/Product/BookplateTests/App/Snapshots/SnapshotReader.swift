@@ -65,6 +65,12 @@ struct SnapshotReader {
         _ = try await reader.requireValue(
             #"mutation($id: ID!) { lendCopy(id: $id, input: {borrower: "Ada", lentOn: "2026-01-02"}) { id } }"#,
             ["id": lent], "lendCopy")
+        let scan = try await reader.requireValue(
+            """
+            mutation { recordScans(inputs: [
+              {isbn: "9780140328721", scannedAt: "2026-01-30T12:00:00Z"}
+            ]) { scan { id } } }
+            """, .null, "recordScans", 0, "scan", "id")
         let card = try await reader.card(5)
         let startedCard = try await reader.card(2)
         _ = try await reader.makeBook(["cardId": startedCard, "status": "READING"])
@@ -112,7 +118,7 @@ struct SnapshotReader {
             "user": reader.id, "shelf": shelf, "other": other, "book": book, "finished": finished,
             "deleted": deleted, "card": card, "work": try await reader.work(card), "read": read,
             "oldRead": oldRead, "entry": entry, "goal": goal, "note": note, "copy": copy,
-            "lentCopy": lent,
+            "lentCopy": lent, "scan": scan,
             "document": document,
             "token": token, "app": access, "code": code, "link": link["id"] ?? .null,
             "import": libraryImport["importLibrary", "id"] ?? .null,
@@ -123,6 +129,7 @@ struct SnapshotReader {
                 "newBook": "\(UUID())".lowercased(), "newShelf": "\(UUID())".lowercased(),
                 "newRead": "\(UUID())".lowercased(), "newEntry": "\(UUID())".lowercased(),
                 "newNote": "\(UUID())".lowercased(), "newCopy": "\(UUID())".lowercased(),
+                "newScan": "\(UUID())".lowercased(),
                 "newLoan": "\(UUID())".lowercased(),
                 "newKey": "\(UUID())".lowercased(),
                 "refreshToken": reader.refreshToken, "sharedToken": sharedToken,

@@ -88,7 +88,7 @@ package struct BookplateFile {
                 languages: ReaderLanguages.known(
                     members.texts("languages", max: BookCreation.labelCharactersMax)),
                 timeZone: members.text("timeZone", max: 100), readingGoals: members.goals,
-                followedAuthors: members.followedAuthors))
+                followedAuthors: members.followedAuthors, scans: members.scans))
     }
 
     private static func shelf(

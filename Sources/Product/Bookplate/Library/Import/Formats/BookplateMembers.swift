@@ -183,6 +183,24 @@ package final class BookplateMembers {
         }
     }
 
+    /// The list `scans`. A scan that cannot be used is left out.
+    var scans: [ImportedScan] {
+        (member("scans")?.list ?? []).prefix(Scan.ofReaderMax).compactMap { value in
+            let members = BookplateMembers(value)
+            defer { problems += members.problems }
+            guard let isbn = members.text("isbn", max: 200).flatMap({ ISBN($0) }),
+                let scannedAt = members.instant("scannedAt"),
+                let outcome = members.choice("outcome", ScanOutcome.allCases.map(\.rawValue))
+            else {
+                report("scans", "A scan has no ISBN, no time, or no outcome.")
+                return nil
+            }
+            return ImportedScan(
+                id: members.id("id") ?? .version7(), isbn: isbn, scannedAt: scannedAt,
+                outcome: outcome)
+        }
+    }
+
     var followedAuthors: [ImportedFollow] {
         (member("followedAuthors")?.list ?? []).prefix(FollowedAuthors.ofReaderMax).compactMap {
             let members = BookplateMembers($0)
