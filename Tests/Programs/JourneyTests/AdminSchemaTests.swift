@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import GraphQL
 import TestSupport
@@ -104,5 +105,36 @@ extension AdminTests {
         let uncovered = try await installation.admin(
             "schema", "check", removed, "--usage", "--days", "2000")
         #expect(uncovered.code == 2)
+    }
+
+    /// A migration that changes a table of readers blocks their requests until its commit.
+    @Test func plansHowLongTablesAreLocked() async throws {
+        let installation = try await Installation.ready(catalog: [])
+        let folder = "\(installation.folder)/migrations"
+        try FileManager.default.copyItem(atPath: TestCluster.migrations, toPath: folder)
+        let plan = ["migrate", "plan", "--migrations", folder]
+        let empty = try await installation.admin(plan + ["--json"])
+        #expect(try json(empty) == ["transactions": [], "untried": []], "\(empty.errors)")
+
+        _ = try installation.write(
+            "-- Why: marks are a test.\nALTER TABLE books ADD COLUMN mark text;\n",
+            to: "migrations/20991231000000_add_mark.sql")
+        let planned = try await installation.admin(plan + ["--json"])
+        #expect(planned.code == 0, "\(planned.errors)")
+        let result = try json(planned)
+        let transactions = result["transactions"]?.list ?? []
+        #expect(transactions.count == 1 && result["untried"] == [])
+        #expect(transactions[0]["files"] == ["20991231000000_add_mark.sql"])
+        #expect(transactions[0]["milliseconds"]?.int != nil)
+        #expect(
+            transactions[0]["locks"] == [
+                ["table": "books", "mode": "AccessExclusive", "blocks": "everybody"]
+            ])
+        let text = try await installation.admin(plan)
+        #expect(text.output.contains("  books (AccessExclusive: blocks reads and writes) for"))
+        #expect(
+            try await installation.database.count(
+                "SELECT count(*) FROM pg_attribute WHERE attrelid = 'books'::regclass AND attname = 'mark'"
+            ) == 0)
     }
 }

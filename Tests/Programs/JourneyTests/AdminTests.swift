@@ -269,7 +269,7 @@ import Testing
     @Test func allCommandsFollowTheConventions() async throws {
         let readOnly: Set<String> = [
             "check", "completions", "deliveries", "export", "find", "genres", "list", "manual",
-            "print",
+            "plan", "print",
             "scopes", "show", "stats", "status", "test", "usage", "verify", "works",
         ]
         func leaves(_ command: Value, _ path: [String]) -> [(path: [String], command: Value)] {

@@ -8,7 +8,7 @@ struct Migrate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage the schema of the database.",
         discussion: "This program contains the migrations of its version.",
-        subcommands: [Up.self, Status.self, Verify.self, New.self])
+        subcommands: [Up.self, Plan.self, Status.self, Verify.self, New.self])
 
     struct FolderOptions: ParsableArguments {
         @Option(
