@@ -360,6 +360,27 @@ BEGIN
 END
 $$;
 
+-- Returns the position in a series as a number, such as 2.5, -1, or 0.5 for "½". Null if it is not a number, such as the range "1-3" of a
+-- collected edition.
+CREATE FUNCTION series_number(position_text text) RETURNS float8
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN p.written ~ '^-?(?:[0-9]{1,6}(?:[.][0-9]{1,3})?)?[½¼¾⅓⅔]?$' AND p.written ~ '[0-9½¼¾⅓⅔]$' THEN
+            coalesce(substring(p.written FROM '^-?[0-9]+(?:[.][0-9]+)?')::float8, 0)
+                + CASE WHEN left(p.written, 1) = '-' THEN -1 ELSE 1 END
+                * CASE right(p.written, 1)
+                    WHEN '½' THEN 0.5
+                    WHEN '¼' THEN 0.25
+                    WHEN '¾' THEN 0.75
+                    WHEN '⅓' THEN 1.0 / 3
+                    WHEN '⅔' THEN 2.0 / 3
+                    ELSE 0
+                END
+    END
+    FROM (SELECT translate(btrim(position_text), '−–', '--') AS written) p
+$$;
+
 CREATE TABLE editions (
     id uuid PRIMARY KEY,
     -- A short number for the edition, in feed positions and in the learning of similar editions. At most 32 bits, because
@@ -409,10 +430,11 @@ CREATE TABLE editions (
         (search_vector(title, subtitle, series, series_position, authors)) STORED,
     author_ids uuid[] GENERATED ALWAYS AS (author_ids(authors)) STORED,
     series_id uuid GENERATED ALWAYS AS (series_id(nullif(btrim(series), ''))) STORED,
-    -- Hashes of the first author and of the series, 0 if there is none. The feed compares them to vary its cards, and finds
-    -- other books of liked authors and series by them.
+    -- A hash of the first author, 0 if there is none. The feed compares it to vary its cards, and finds other books of liked authors
+    -- by it. `series_key` serves the same purpose for series: authors use the same names, such as "Private".
     first_author_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(authors[1])), 0)) STORED,
-    series_hash int GENERATED ALWAYS AS (coalesce(hashtext(lower(series)), 0)) STORED,
+    series_key bigint GENERATED ALWAYS AS (series_key(series_id(nullif(btrim(series), '')), authors)) STORED,
+    series_number float8 GENERATED ALWAYS AS (series_number(series_position)) STORED,
     -- Every URL of a title card contains it, so it is not computed again for each request.
     title_card_version text GENERATED ALWAYS AS (title_card_version(title, authors[1], genres[1])) STORED,
     CONSTRAINT editions_cover_is_complete CHECK (
@@ -443,12 +465,11 @@ CREATE INDEX editions_late_for_cover ON editions (cover_due_at)
     WHERE cover_version IS NULL AND cover_failures > 0;
 -- The triggers find the other records of a work by this index.
 CREATE INDEX editions_work_key ON editions (work_key(title, authors));
-CREATE INDEX editions_series_key ON editions (series_key(series_id, authors)) WHERE series_id IS NOT NULL;
 -- The works of a person.
 CREATE INDEX editions_author_ids ON editions USING gin (author_ids) WITH (fastupdate = off);
 -- The feed finds the other books of liked authors and series by these indexes.
 CREATE INDEX editions_first_author_hash ON editions (first_author_hash, popularity DESC);
-CREATE INDEX editions_series_hash ON editions (series_hash, popularity DESC) WHERE series_hash <> 0;
+CREATE INDEX editions_series_key ON editions (series_key, popularity DESC) INCLUDE (id, series_number) WHERE series_key IS NOT NULL;
 
 COMMENT ON TABLE editions IS 'The catalog, which all tenants share. An edition is also a record of a work.';
 COMMENT ON COLUMN editions.number IS
@@ -480,7 +501,9 @@ COMMENT ON COLUMN editions.author_ids IS 'The ids that `author_id` computes from
 COMMENT ON COLUMN editions.series_id IS 'The id that `series_id` computes from the name of the series.';
 COMMENT ON COLUMN editions.first_author_hash IS
     'A hash of the first author, 0 without one. The feed uses it to vary its cards, and to find other books of liked authors.';
-COMMENT ON COLUMN editions.series_hash IS 'A hash of the series, 0 without one. The feed uses it like `first_author_hash`.';
+COMMENT ON COLUMN editions.series_key IS
+    'A hash of the series and of the first author; null without a series or an author. The feed uses it like `first_author_hash`.';
+COMMENT ON COLUMN editions.series_number IS 'The number that `series_number` computes from `series_position`.';
 COMMENT ON COLUMN editions.title_card_version IS
     'The version of the image that is drawn for an edition without a cover, computed from its text.';
 

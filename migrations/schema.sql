@@ -1642,7 +1642,8 @@ CREATE TABLE public.editions (
     author_ids uuid[] GENERATED ALWAYS AS (public.author_ids(authors)) STORED,
     series_id uuid GENERATED ALWAYS AS (public.series_id(NULLIF(btrim(series), ''::text))) STORED,
     first_author_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(authors[1])), 0)) STORED,
-    series_hash integer GENERATED ALWAYS AS (COALESCE(hashtext(lower(series)), 0)) STORED,
+    series_key bigint GENERATED ALWAYS AS (public.series_key(public.series_id(NULLIF(btrim(series), ''::text)), authors)) STORED,
+    series_number double precision GENERATED ALWAYS AS (public.series_number(series_position)) STORED,
     title_card_version text GENERATED ALWAYS AS (public.title_card_version(title, authors[1], genres[1])) STORED,
     CONSTRAINT editions_average_rating_check CHECK (((average_rating >= (0)::double precision) AND (average_rating <= (5)::double precision))),
     CONSTRAINT editions_cover_dominant_color_check CHECK ((cover_dominant_color ~ '^#[0-9A-F]{6}$'::text)),
@@ -1768,9 +1769,13 @@ COMMENT ON COLUMN public.editions.series_id IS 'The id that `series_id` computes
 
 COMMENT ON COLUMN public.editions.first_author_hash IS 'A hash of the first author, 0 without one. The feed uses it to vary its cards, and to find other books of liked authors.';
 
--- Name: COLUMN editions.series_hash; Type: COMMENT; Schema: public; Owner: -
+-- Name: COLUMN editions.series_key; Type: COMMENT; Schema: public; Owner: -
 
-COMMENT ON COLUMN public.editions.series_hash IS 'A hash of the series, 0 without one. The feed uses it like `first_author_hash`.';
+COMMENT ON COLUMN public.editions.series_key IS 'A hash of the series and of the first author; null without a series or an author. The feed uses it like `first_author_hash`.';
+
+-- Name: COLUMN editions.series_number; Type: COMMENT; Schema: public; Owner: -
+
+COMMENT ON COLUMN public.editions.series_number IS 'The number that `series_number` computes from `series_position`.';
 
 -- Name: COLUMN editions.title_card_version; Type: COMMENT; Schema: public; Owner: -
 
@@ -4535,17 +4540,13 @@ ALTER INDEX public.editions_search_title ALTER COLUMN 1 SET STATISTICS 0;
 
 CREATE INDEX editions_search_vector ON public.editions USING gin (search_vector) WITH (fastupdate=off);
 
--- Name: editions_series_hash; Type: INDEX; Schema: public; Owner: -
-
-CREATE INDEX editions_series_hash ON public.editions USING btree (series_hash, popularity DESC) WHERE (series_hash <> 0);
-
 -- Name: editions_series_id; Type: INDEX; Schema: public; Owner: -
 
 CREATE INDEX editions_series_id ON public.editions USING btree (series_id) WHERE (series_id IS NOT NULL);
 
 -- Name: editions_series_key; Type: INDEX; Schema: public; Owner: -
 
-CREATE INDEX editions_series_key ON public.editions USING btree (public.series_key(series_id, authors)) WHERE (series_id IS NOT NULL);
+CREATE INDEX editions_series_key ON public.editions USING btree (series_key, popularity DESC) INCLUDE (id, series_number) WHERE (series_key IS NOT NULL);
 
 -- Name: editions_series_of_id; Type: INDEX; Schema: public; Owner: -
 

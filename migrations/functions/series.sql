@@ -1,27 +1,6 @@
 -- requires: works, library
 -- The series of the catalog and of the readers' books.
 
--- Returns the position in a series as a number, such as 2.5, -1, or 0.5 for "½". Null if it is not a number, such as the range "1-3" of a
--- collected edition.
-CREATE OR REPLACE FUNCTION series_number(position_text text) RETURNS float8
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$
-    SELECT CASE
-        WHEN p.written ~ '^-?(?:[0-9]{1,6}(?:[.][0-9]{1,3})?)?[½¼¾⅓⅔]?$' AND p.written ~ '[0-9½¼¾⅓⅔]$' THEN
-            coalesce(substring(p.written FROM '^-?[0-9]+(?:[.][0-9]+)?')::float8, 0)
-                + CASE WHEN left(p.written, 1) = '-' THEN -1 ELSE 1 END
-                * CASE right(p.written, 1)
-                    WHEN '½' THEN 0.5
-                    WHEN '¼' THEN 0.25
-                    WHEN '¾' THEN 0.75
-                    WHEN '⅓' THEN 1.0 / 3
-                    WHEN '⅔' THEN 2.0 / 3
-                    ELSE 0
-                END
-    END
-    FROM (SELECT translate(btrim(position_text), '−–', '--') AS written) p
-$$;
-
 -- Returns the number by which the books of a series are sorted: that of the position or, for a range or a longer text, its first number,
 -- followed by the second one. "1" comes before "1-3", and that before "1.5"; "8, Part 1 of 2" comes before "8, Part 2 of 2". Null without
 -- a number.
@@ -58,7 +37,7 @@ CREATE OR REPLACE FUNCTION works_of_series(series uuid) RETURNS TABLE (edition_i
 LANGUAGE sql STABLE ROWS 10
 AS $$
     SELECT DISTINCT ON (coalesce(w.founder_id, e.id))
-        e.id, coalesce(w.founder_id, e.id), series_number(e.series_position)
+        e.id, coalesce(w.founder_id, e.id), e.series_number
     FROM editions e
     LEFT JOIN work_records w ON w.edition_id = e.id
     WHERE e.series_id = works_of_series.series

@@ -159,12 +159,12 @@ BEGIN
                     UNION
                     SELECT e.id
                     FROM (
-                        SELECT DISTINCT series_key(e.series_id, e.authors) AS key
+                        SELECT DISTINCT e.series_key AS key
                         FROM editions e
-                        WHERE e.id = ANY(next) AND e.series_id IS NOT NULL
+                        WHERE e.id = ANY(next)
                     ) k
                     CROSS JOIN LATERAL (
-                        SELECT id FROM editions e WHERE series_key(e.series_id, e.authors) = k.key AND e.series_id IS NOT NULL OFFSET 0
+                        SELECT id FROM editions e WHERE e.series_key = k.key OFFSET 0
                     ) e
                     UNION
                     SELECT o.edition_id
@@ -193,7 +193,7 @@ BEGIN
             e.number,
             work_key(e.title, e.authors) AS key,
             work_volume(e.title, e.series_position) AS volume,
-            series_key(e.series_id, e.authors) AS series_key,
+            e.series_key,
             whole_volume(e.title, e.series_position) AS whole_volume,
             (
                 SELECT max(d.id)

@@ -4,12 +4,12 @@ package struct BookTraits: Sendable, Equatable {
     package var genres: [Int16]
     /// A hash of the first author's name; 0 means none.
     package var author: Int32
-    /// A hash of the series; 0 means none.
-    package var series: Int32
+    /// A hash of the series and of the first author; 0 means none. Authors have series of the same name.
+    package var series: Int64
     /// The number of the volume in the series. nil if it is unknown, and for a box set of several volumes.
     package var seriesPosition: Float?
 
-    package init(genres: [Int16], author: Int32, series: Int32, seriesPosition: Float?) {
+    package init(genres: [Int16], author: Int32, series: Int64, seriesPosition: Float?) {
         self.genres = genres
         self.author = author
         self.series = series

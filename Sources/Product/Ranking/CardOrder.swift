@@ -31,7 +31,7 @@ struct CardOrder {
     /// The price of a genre that none of the reader's likes has.
     private let genrePrice: Float
     /// The shares of first genres, series, and authors in the reader's likes.
-    private let shares: (genre: [Int16: Float], series: [Int32: Float], author: [Int32: Float])
+    private let shares: (genre: [Int16: Float], series: [Int64: Float], author: [Int32: Float])
     /// The genres of the third and of the fourth rule: of each `period` consecutive cards, one has such a genre. `missing` is the number of
     /// the last cards without one.
     private var quotas: [(genres: Set<Int16>, period: Int, missing: Int)]

@@ -11,14 +11,14 @@ struct SeriesOrder {
     private var chains: [[Int]] = []
 
     init(_ books: [BookTraits], _ signals: [ReaderSignal]) {
-        var passed: [Int32: Float] = [:]
+        var passed: [Int64: Float] = [:]
         for signal in signals where signal.traits.series != 0 {
             let series = signal.traits.series
             let position = signal.traits.seriesPosition ?? 0
             passed[series] = max(passed[series] ?? position, position)
         }
         predecessors = [Int?](repeating: nil, count: books.count)
-        var volumes: [Int32: [(position: Float, index: Int)]] = [:]
+        var volumes: [Int64: [(position: Float, index: Int)]] = [:]
         for (index, book) in books.enumerated() where book.series != 0 {
             guard let position = book.seriesPosition else { continue }
             volumes[book.series, default: []].append((position, index))
@@ -73,7 +73,7 @@ struct SeriesOrder {
 
 /// The last volumes of series among the cards so far. No earlier volume may follow them.
 package struct LastVolumes {
-    private var last: [Int32: Float] = [:]
+    private var last: [Int64: Float] = [:]
 
     package init() {}
 

@@ -22,7 +22,7 @@ struct Taste {
     /// The taste, by genre id.
     private var genres: [Float]
     private var authors: [Int32: Float] = [:]
-    private var series: [Int32: Float] = [:]
+    private var series: [Int64: Float] = [:]
     /// How much is known of the reader, from 0 to 1: `s / (s + 2)` if `s` is the sum of the absolute weights of the signals.
     let knowledge: Float
     /// The share of the most frequent first genre in the reader's likes, multiplied by `knowledge`.

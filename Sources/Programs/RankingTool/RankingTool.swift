@@ -89,7 +89,7 @@ enum RankingTool {
     /// Reads a line "item".
     private static func item(_ words: [Substring]) -> FeedItem? {
         guard words.count == 6, let popularity = Float(words[1]), let author = Int32(words[2]),
-            let series = Int32(words[3]), words[4] == "-" || Float(words[4]) != nil
+            let series = Int64(words[3]), words[4] == "-" || Float(words[4]) != nil
         else { return nil }
         let genres = words[5] == "-" ? [] : words[5].split(separator: ",").map { Int16($0) }
         guard !genres.contains(nil) else { return nil }

@@ -4,7 +4,7 @@ import Testing
 
 /// A book of one genre, by an author of its own unless given.
 private func book(
-    _ genres: Int16..., author: Int32 = 0, series: Int32 = 0, volume: Float? = nil
+    _ genres: Int16..., author: Int32 = 0, series: Int64 = 0, volume: Float? = nil
 ) -> BookTraits {
     BookTraits(genres: genres, author: author, series: series, seriesPosition: volume)
 }

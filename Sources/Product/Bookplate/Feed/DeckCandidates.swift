@@ -79,9 +79,9 @@ struct DeckCandidates {
     }
 
     /// The latest authors, or series, of the books that the reader likes.
-    private func liked(_ key: (BookTraits) -> Int32) -> [Int32] {
-        var listed: Set<Int32> = [0]
-        var keys: [Int32] = []
+    private func liked<Key: FixedWidthInteger>(_ key: (BookTraits) -> Key) -> [Key] {
+        var listed: Set<Key> = [0]
+        var keys: [Key] = []
         for signal in signals where signal.signal.weight > 0 {
             let key = key(signal.signal.traits)
             if listed.insert(key).inserted { keys.append(key) }
@@ -106,7 +106,7 @@ struct DeckCandidates {
         parameters.append(int32s: shares.map { Int32($0.genre) })
         parameters.append(int32s: shares.map { Int32($0.count) })
         parameters.append(int32s: followedAuthors + liked(\.author))
-        parameters.append(int32s: liked(\.series))
+        parameters.append(int64s: liked(\.series))
         parameters.append(bool: isComplete)
         parameters.append(texts: languages)
         parameters.append(texts: preferredLanguages)
@@ -144,7 +144,7 @@ struct DeckCandidates {
 
     /// The columns of an edition `e` that are read once for each candidate.
     private static let columns =
-        "e.id, e.number, e.popularity, e.first_author_hash, e.series_hash, e.series_position"
+        "e.id, e.number, e.popularity, e.first_author_hash, e.series_key, e.series_number"
 
     /// The positions in `edition_genres` at which the first tier and the last one end.
     private static let firstTierEnd = "(1::int8 << 61)"
@@ -201,7 +201,7 @@ struct DeckCandidates {
             CROSS JOIN LATERAL (
                 SELECT e.id FROM editions e WHERE e.first_author_hash = h.author
                 UNION ALL
-                SELECT e.id FROM editions e WHERE e.series_hash = h.series AND e.series_hash <> 0
+                SELECT e.id FROM editions e WHERE e.series_key = h.series
             ) e
         ),
         suggested AS (
@@ -245,11 +245,11 @@ struct DeckCandidates {
             ) e
             UNION ALL
             SELECT e.id
-            FROM unnest($9::int4[]) k (series)
+            FROM unnest($9::int8[]) k (series)
             CROSS JOIN LATERAL (
                 SELECT id
                 FROM editions e
-                WHERE e.series_hash = k.series AND e.series_hash <> 0
+                WHERE e.series_key = k.series
                 ORDER BY e.popularity DESC
                 LIMIT 20
             ) e
@@ -308,11 +308,11 @@ struct DeckCandidates {
                 max(v.volume) FILTER (
                     WHERE v.id IN (SELECT edition_id FROM swiped) OR v.id IN (SELECT edition_id FROM dealt)
                 ) OVER of_series AS passed
-            FROM (SELECT DISTINCT series_hash AS series FROM found WHERE series_hash <> 0) s
+            FROM (SELECT DISTINCT series_key AS series FROM found WHERE series_key IS NOT NULL) s
             CROSS JOIN LATERAL (
-                SELECT e.id, \(BookTraits.position(of: "e")) AS volume
+                SELECT e.id, e.series_number AS volume
                 FROM editions e
-                WHERE e.series_hash = s.series AND e.series_hash <> 0
+                WHERE e.series_key = s.series
                 ORDER BY e.popularity DESC
                 LIMIT 100
             ) v

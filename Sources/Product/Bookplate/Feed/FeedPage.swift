@@ -171,7 +171,7 @@ struct FeedPage {
                         FROM editions e
                         CROSS JOIN hidden h
                         WHERE e.id = c.edition_id
-                            AND (e.first_author_hash = ANY(h.authors) OR e.series_hash = ANY(h.series))
+                            AND (e.first_author_hash = ANY(h.authors) OR e.series_key = ANY(h.series))
                         OFFSET 0
                     )
                 )

@@ -75,7 +75,7 @@ enum FeedReason {
     struct Finder {
         /// The latest liked book of each author, and the liked volumes of each series.
         private var authors: [Int32: ReaderSignals.Signal] = [:]
-        private var series: [Int32: [(position: Float, liked: ReaderSignals.Signal)]] = [:]
+        private var series: [Int64: [(position: Float, liked: ReaderSignals.Signal)]] = [:]
         private let signals: [ReaderSignals.Signal]
         private let genres: Set<Int16>
         private let followedAuthors: Set<Int32>

@@ -79,9 +79,9 @@ enum ReaderSignals {
             self.id = id
             number = row.int64() ?? 0
             language = row.text() ?? ""
-            let weight = Float(row.float8() ?? 0)
-            let newer = Float(row.float8() ?? 0)
-            signal = ReaderSignal(weight: weight, newer: newer, traits: BookTraits(&row))
+            signal = ReaderSignal(
+                weight: Float(row.float8() ?? 0), newer: Float(row.float8() ?? 0),
+                traits: BookTraits(&row))
         }
     }
 
@@ -129,11 +129,6 @@ enum ReaderSignals {
 }
 
 extension BookTraits {
-    /// Returns the expression for an edition's position in its series. Only a plain number counts.
-    static func position(of edition: String) -> String {
-        "substring(\(edition).series_position FROM '^\\s*([0-9]{1,6}(?:\\.[0-9]{1,3})?)\\s*$')::float8"
-    }
-
     /// The columns of an edition that the initializer reads.
     ///
     /// - Parameter genres: The expression for the genres as text, in the order of their ordinals. By default, a subquery reads them.
@@ -149,17 +144,14 @@ extension BookTraits {
         return """
             \(genres ?? subquery),
             \(edition).first_author_hash,
-            \(edition).series_hash,
-            \(position(of: edition))
+            \(edition).series_key,
+            \(edition).series_number
             """
     }
 
     init(_ row: inout RowReader) {
-        let genres = row.int16s()
-        let author = row.int32() ?? 0
-        let series = row.int32() ?? 0
         self.init(
-            genres: genres, author: author, series: series,
+            genres: row.int16s(), author: row.int32() ?? 0, series: row.int64() ?? 0,
             seriesPosition: row.float8().map { Float($0) })
     }
 }

@@ -36,7 +36,7 @@ enum SwipeScope: String, CaseIterable {
     static let hidden = """
         SELECT
             CASE s.scope WHEN 'AUTHOR' THEN nullif(e.first_author_hash, 0) END AS author,
-            CASE s.scope WHEN 'SERIES' THEN nullif(e.series_hash, 0) END AS series
+            CASE s.scope WHEN 'SERIES' THEN e.series_key END AS series
         FROM (
             SELECT s.edition_id, s.scope
             FROM swipes s

@@ -7,18 +7,20 @@ import Testing
 /// The volumes of a series come in order, over all decks of a scroll.
 @Suite struct FeedSeriesTests {
     private static func line(
-        _ title: String, volume: Int? = nil, language: String = "en", described: Bool = true,
-        ratings: Int
+        _ title: String, volume: Int? = nil, author: String = "Ann Saga", language: String = "en",
+        described: Bool = true, ratings: Int
     ) -> String {
         let members = volume.map { "\"series\":\"Saga\",\"seriesPosition\":\"\($0)\"," } ?? ""
         let description = described ? "\"description\":\"A book called \(title).\"," : ""
         return """
-            {"title":"\(title)",\(members)\(description)"authors":["Author of \(title)"],"genres":["Fantasy"],\
+            {"title":"\(title)",\(members)\(description)"authors":["\(author)"],"genres":["Fantasy"],\
             "language":"\(language)","ratingsCount":\(ratings)}
             """
     }
 
-    private static let others = (1...330).map { line("Card \($0)", ratings: 1000 + $0) }
+    private static let others = (1...330).map {
+        line("Card \($0)", author: "Author of Card \($0)", ratings: 1000 + $0)
+    }
 
     /// The titles of a scroll without the other books, and all cards with their ids.
     private func scroll(_ reader: TestReader) async throws -> (
@@ -77,6 +79,25 @@ import Testing
         #expect(try await scroll(reader).volumes == ["Saga 4", "Saga 5"])
         #expect(
             try await scroll(other).volumes == ["Saga 1", "Saga 2", "Saga 3", "Saga 4", "Saga 5"])
+    }
+
+    /// A series is one by its name and the first author: authors use the same names, such as "Private".
+    @Test func seriesOfTheSameNameAreIndependent() async throws {
+        let app = try await TestApp.start(
+            catalog: Self.others
+                + (1...3).flatMap { (volume: Int) in
+                    [
+                        Self.line("Saga \(volume)", volume: volume, ratings: 5000),
+                        Self.line(
+                            "Saga of Bob \(volume)", volume: volume, author: "Bob Other",
+                            ratings: 10 - volume),
+                    ]
+                })
+        let reader = try await app.makeReader()
+        let ids = try await scroll(reader).ids
+        _ = try await reader.swipe("SKIP", [ids["Saga 3"] ?? .null])
+        #expect(
+            try await scroll(reader).volumes == ["Saga of Bob 1", "Saga of Bob 2", "Saga of Bob 3"])
     }
 
     /// Volume 1 has no description and would come last. Volume 3 is in another language.

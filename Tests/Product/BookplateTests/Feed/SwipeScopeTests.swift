@@ -16,7 +16,7 @@ import Testing
             """
     }
 
-    /// Four books of an author, of which two are in a series with a third author's book, and thirty others.
+    /// Four books of an author, of which two are in a series. Another author has a series of the same name. Thirty others.
     private static let catalog =
         [
             line("Saga 1", author: "Ann Saga", series: "Saga", 1),
@@ -59,7 +59,7 @@ import Testing
 
     @Test(arguments: [
         ("AUTHOR", "Saga 1", ["Saga 1", "Saga 2", "Alone", "Apart"]),
-        ("SERIES", "Saga 2", ["Saga 1", "Saga 2", "Saga 3"]),
+        ("SERIES", "Saga 2", ["Saga 1", "Saga 2"]),
         ("SERIES", "Alone", ["Alone"]), ("BOOK", "Alone", ["Alone"]),
     ])
     func hideBooksUntilTheyAreUndone(scope: String, title: String, hidden: [String])
