@@ -31,9 +31,21 @@ package struct BookTraits: Sendable, Equatable {
     /// Returns whether two books belong to the same series.
     func hasSeries(of other: BookTraits) -> Bool { series != 0 && series == other.series }
 
-    /// Returns whether one of the first three genres is in a set. Later genres say little about a book.
+    /// The first three genres. Later ones say little about a book.
+    var leadingGenres: ArraySlice<Int16> { genres.prefix(3) }
+
+    /// Returns whether one of the first three genres is in a set.
     func hasLeadingGenre(in set: Set<Int16>) -> Bool {
-        !set.isEmpty && genres.prefix(3).contains { set.contains($0) }
+        !set.isEmpty && leadingGenres.contains { set.contains($0) }
+    }
+}
+
+extension [BookTraits] {
+    /// The numbers of books that have each genre among their first three.
+    var countsOfLeadingGenres: [Int16: Int] {
+        reduce(into: [:]) { counts, book in
+            for genre in book.leadingGenres { counts[genre, default: 0] += 1 }
+        }
     }
 }
 

@@ -11,8 +11,9 @@
 ///    author, the limit is two more, and one more for half of the likes.
 /// 2. Neighbours have different authors and different series.
 /// 3. At least every second card has a preferred genre among its first three, beginning with the first.
-/// 4. If at least half of the reader's likes, and at least three, have the same first genre, at least every third card has that genre
-///    among its first three. Books of small genres are read too rarely to come by their scores.
+/// 4. If at least half of the reader's likes, and at least three, have the same genre among their first three, at least every third card
+///    has it, too. Of several such genres, the one that the fewest candidates have counts. Books of small genres are read too rarely to
+///    come by their scores.
 ///
 /// Another rule is never broken: a volume of a series comes after the earlier volumes (`SeriesOrder`), and a volume that no longer can is
 /// left out (`LastVolumes`).
@@ -54,8 +55,11 @@ struct CardOrder {
         )
         let recent = Array(recent.suffix(FeedRanking.spread - 1).reversed())
         self.recent = recent
-        let least = max(0.5, 3 / Float(signals.count { $0.weight > 0 }))
-        let favorite = shares.genre.filter { $0.key != 0 && $0.value >= least }.keys.min()
+        let liked = signals.filter { $0.weight > 0 }.map(\.traits)
+        let (inLikes, inBooks) = (liked.countsOfLeadingGenres, books.countsOfLeadingGenres)
+        let least = max(3, (liked.count + 1) / 2)
+        let favorite = inBooks.filter { (inLikes[$0.key] ?? 0) >= least }
+            .min { ($0.value, $0.key) < ($1.value, $1.key) }?.key
         quotas = [(preferred, 2, 1), (favorite.map { [$0] } ?? [], 3, 0)]
             .filter { !$0.0.isEmpty }
             .map { genres, period, start in

@@ -13,8 +13,7 @@ import Glibc
 /// - The prior of a book is `popularity * e^(c * genres)`, three times that in a preferred genre. `genres` is the similarity
 ///   of its genres to those of the reader's books, from -1 to 1 (`Taste`). All priors are then multiplied by the same factor,
 ///   so that their sum is that of the popularities. Without signals and preferred genres, the prior is the popularity.
-/// - `c = 10 * knowledge * (0.9 + concentration) * 0.1 / (0.1 + evidence)`. `knowledge` rises from 0 to 1 with the signals, because a
-///   like or two say little about genres (`Taste`). `concentration` is how much the reader's likes are of one genre: a reader who likes
+/// - `c = 10 * (0.9 + concentration) * 0.1 / (0.1 + evidence)`. `concentration` is how much the reader's likes are of one genre: a reader who likes
 ///   only books of science gets them, although novels are many times as popular. `evidence` is the mean of the ten highest affinities.
 ///   Genres count fully as long as there are no links from the reader's books, and by half when the evidence is 0.1.
 ///
@@ -30,8 +29,7 @@ package enum FeedRanking {
     private static let priorWeight: (least: Float, new: Float) = (0.02, 0.25)
     /// The number of signals after which the addition to the weight of the prior has halved.
     private static let priorHalfLife: Float = 12
-    /// The exponent of the factor for a book that has exactly the genres that the reader likes, before it is multiplied by the knowledge and
-    /// the concentration.
+    /// The exponent of the factor for a book that has exactly the genres that the reader likes, before it is multiplied by the concentration.
     private static let genresWeight: Float = 10
     /// The evidence at which the weight of genres has halved.
     private static let evidenceHalf: Float = 0.1
@@ -63,8 +61,7 @@ package enum FeedRanking {
         let taste = Taste(signals, catalog: books)
         let originWeight = originWeight * (1 + 1 / Float(max(1, signalCount)))
         let weight = priorWeight.least + priorWeight.new * fade(signalCount)
-        let scores = zip(items, priors(of: items, taste, preferred)).map {
-            item, prior in
+        let scores = zip(items, priors(of: items, taste, preferred)).map { item, prior in
             item.affinity + item.bonus + originWeight * taste.opinionOfOrigin(of: item.traits)
                 + weight * prior
         }
@@ -79,7 +76,7 @@ package enum FeedRanking {
         of items: [FeedItem], _ taste: Taste, _ preferred: Set<Int16>
     ) -> [Float] {
         let genresWeight =
-            genresWeight * taste.knowledge * (0.9 + taste.concentration) * evidenceHalf
+            genresWeight * (0.9 + taste.concentration) * evidenceHalf
             / (evidenceHalf + evidence(items))
         let priors = items.map { item in
             item.popularity * exp(genresWeight * taste.similarityOfGenres(of: item.traits))

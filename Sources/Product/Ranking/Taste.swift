@@ -4,15 +4,18 @@ import Glibc
 ///
 /// **Genres.** A book's genres are a vector of length 1 (`GenreVectors`). The reader's taste is the sum of the vectors
 /// of the signals' books, each multiplied by the signal's weight and recency boost, divided by the sum of the absolute
-/// weights plus `genreShrinkage`. Disliked books count negatively. The similarity of a book is the scalar product of
-/// its vector and the taste.
+/// weights plus `genreShrinkage`. Liked books are also multiplied by the knowledge, because a like or two say little about genres.
+/// Disliked books count negatively. The similarity of a book is the scalar product of its vector and the taste.
+///
+/// **Knowledge.** If `s` is the sum of the weights of the likes, the knowledge is `s² / (s² + 2)`: 0.33 after one like, 0.67 after two,
+/// and 0.93 after five. Dislikes count fully from the first one.
 ///
 /// **Authors and series.** If `s` is the sum of the weights of the signals on an author's books, the opinion of that
 /// author is `s / (|s| + originShrinkage)`. The same holds for series. This is a sum and not a mean, because a liked
 /// author matters as much among 20 likes as alone.
 ///
-/// **Example.** A reader likes a book of the genre Fantasy, the weight is 1, and the boost is 5. The taste is 5 / (5 + 20)
-/// in the direction of Fantasy. A book that has only this genre has a similarity of 0.2.
+/// **Example.** A reader likes a book of the genre Fantasy, the weight is 1, the boost is 5, and the knowledge is 0.33. The taste is
+/// 0.33 * 5 / (5 + 20) in the direction of Fantasy. A book that has only this genre has a similarity of 0.07.
 struct Taste {
     /// Added to the sum of the weights, so that the genres of the first likes do not displace popular books.
     private static let genreShrinkage: Float = 20
@@ -23,15 +26,13 @@ struct Taste {
     private var genres: [Float]
     private var authors: [Int32: Float] = [:]
     private var series: [Int64: Float] = [:]
-    /// How much is known of the reader, from 0 to 1: `s / (s + 2)` if `s` is the sum of the absolute weights of the signals.
-    let knowledge: Float
-    /// The share of the most frequent first genre in the reader's likes, multiplied by `knowledge`.
+    /// The share of the most frequent first genre in the reader's likes, multiplied by the knowledge.
     let concentration: Float
 
     /// - Parameter catalog: The books from which the rarity of genres is computed.
     init(_ signals: [ReaderSignal], catalog: [BookTraits]) {
-        let sum = signals.reduce(0) { $0 + abs($1.weight) }
-        knowledge = sum / (sum + 2)
+        let liked = signals.reduce(0) { $0 + max(0, $1.weight) }
+        let knowledge = liked * liked / (liked * liked + 2)
         concentration = (signals.shareOfLikes(by: \.firstGenre).values.max() ?? 0) * knowledge
         vectors = GenreVectors(catalog)
         genres = [Float](repeating: 0, count: vectors.genresEnd)
@@ -39,10 +40,8 @@ struct Taste {
         for signal in signals {
             let weight = signal.weight * FeedRanking.recencyBoost(newer: signal.newer)
             total += abs(weight)
-            let length = vectors.length(of: signal.traits.genres)
-            if length > 0 {
-                vectors.forEach(of: signal.traits.genres) { genres[$0] += weight * $1 / length }
-            }
+            let share = weight > 0 ? weight * knowledge : weight
+            vectors.forEach(of: signal.traits.genres) { genres[$0] += share * $1 }
             authors[signal.traits.author, default: 0] += weight
             series[signal.traits.series, default: 0] += weight
         }
@@ -53,11 +52,9 @@ struct Taste {
 
     /// Returns how similar the genres of a book are to those of the reader's books, from -1 to 1.
     func similarityOfGenres(of book: BookTraits) -> Float {
-        let length = vectors.length(of: book.genres)
-        guard length > 0 else { return 0 }
         var product: Float = 0
         vectors.forEach(of: book.genres) { product += $1 * genres[$0] }
-        return product / length
+        return product
     }
 
     /// Returns the sum of the opinions of the author and of the series of a book.
@@ -95,17 +92,13 @@ struct GenreVectors {
         }
     }
 
-    /// Passes each genre and its component, not divided by the length. Skips genres that no book of the catalog has.
+    /// Passes each genre and its component of the vector of length 1. Skips genres that no book of the catalog has.
     func forEach(of genres: [Int16], _ body: (Int, Float) -> Void) {
-        for (position, genre) in genres.prefix(Self.genresMax).enumerated()
-        where rarities.indices.contains(Int(genre)) {
-            body(Int(genre), rarities[Int(genre)] * Self.decay[position])
-        }
-    }
-
-    func length(of genres: [Int16]) -> Float {
-        var square: Float = 0
-        forEach(of: genres) { square += $1 * $1 }
-        return square.squareRoot()
+        let known = genres.prefix(Self.genresMax).enumerated().lazy
+            .filter { rarities.indices.contains(Int($1)) }
+            .map { (Int($1), rarities[Int($1)] * Self.decay[$0]) }
+        let length = known.reduce(0) { $0 + $1.1 * $1.1 }.squareRoot()
+        guard length > 0 else { return }
+        for (genre, component) in known { body(genre, component / length) }
     }
 }

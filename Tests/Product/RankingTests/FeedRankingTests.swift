@@ -76,20 +76,21 @@ private func likes(_ count: Int) -> [ReaderSignal] {
     }
 
     /// Books of a small genre have few readers, and other readers' likes lead elsewhere.
+    /// The likes also have genre 8, which more books have than genre 12.
     @Test(arguments: [(3, 0, true), (3, 3, true), (5, 0, true), (2, 0, false), (3, 4, false)])
     func everyThirdCardHasTheGenreOfMostLikes(likes: Int, others: Int, isShown: Bool) {
         let items = Self.catalog.enumerated().map { number, item in
             FeedItem(
-                affinity: item.traits.genres == [7] ? 0 : 0.5, popularity: item.popularity,
+                affinity: item.traits.genres == [12] ? 0 : 0.5, popularity: item.popularity,
                 traits: item.traits)
         }
         let signals = (0..<likes + others).map { number in
             ReaderSignal(
                 weight: 1, newer: Float(number),
-                traits: book(number < likes ? 7 : Int16(20 + number)))
+                traits: number < likes ? book(8, 12) : book(Int16(20 + number)))
         }
         let order = rank(items, signals, count: 20)
-        #expect((Self.share(of: 7, in: order) >= 6) == isShown, "\(order)")
+        #expect((Self.share(of: 12, in: order) >= 6) == isShown, "\(order)")
     }
 
     /// Ten books of other genres have links from the liked books, so that genres count by half.
@@ -113,6 +114,21 @@ private func likes(_ count: Int) -> [ReaderSignal] {
             return Self.share(of: 7, in: rank(Self.catalog, signals, count: 30))
         }
         #expect(shares == shares.sorted() && shares[1] < shares[3], "\(shares)")
+    }
+
+    /// On a new installation, five likes of one genre weigh more than 900 times the popularity.
+    @Test func fiveLikesOfOneGenreCountFully() {
+        let items = [item(0, 1, book(8)), item(0, 0.0011, book(7))]
+        let signals = (0..<5).map { ReaderSignal(weight: 1, newer: Float($0), traits: book(7)) }
+        #expect(rank(items, signals, count: 1) == [1])
+        #expect(rank(items, Array(signals.prefix(1)), count: 1) == [0])
+    }
+
+    /// Unlike a like, a dislike counts fully from the first one.
+    @Test func oneDislikeCountsFully() {
+        let items = [item(0, 1, book(7)), item(0, 0.7, book(8))]
+        let dislike = ReaderSignal(weight: -0.3, newer: 0, traits: book(7))
+        #expect(rank(items, [dislike], count: 1) == [1])
     }
 
     @Test func dislikesOfOneGenreMakeItRecede() {
