@@ -21,7 +21,7 @@ package struct BookTraits: Sendable, Equatable {
 
     /// The number of a volume that comes in the order of its series: a whole number from 1 on. Short stories and prequels, such as volume
     /// 1.5 and volume 0, have none.
-    var volume: Float? {
+    package var volume: Float? {
         seriesPosition.flatMap { series != 0 && $0 >= 1 && $0 == $0.rounded() ? $0 : nil }
     }
 

@@ -90,13 +90,10 @@ struct DeckBuilder {
                 let (results, key) = try await database.read {
                     $0.append(DeckCandidates.select, parameters)
                 }
-                let followed = Set(profile.followedAuthors)
-                let books = results[key].map { book in
-                    var book = book
-                    if followed.contains(book.item.traits.author) {
-                        book.item.bonus = Self.followedBonus
-                    }
-                    return book
+                var books = results[key]
+                for index in books.indices
+                where profile.followedAuthors.contains(books[index].item.traits.author) {
+                    books[index].item.bonus = Self.followedBonus
                 }
                 found = languages.mix(books, count: count - cards.count) {
                     Self.rank(
@@ -119,8 +116,7 @@ struct DeckBuilder {
         deck.append(int32s: candidates.filter.map(Int32.init))
         deck.append(uuids: cards.map(\.id))
         let reasons = FeedReason.Finder(
-            signals, genres: profile.preferredGenres + candidates.likedGenres,
-            followedAuthors: profile.followedAuthors)
+            signals, genres: candidates.favoriteGenres, followedAuthors: profile.followedAuthors)
         deck.append(int64s: cards.map(reasons.reason(for:)))
         deck.append(int64: profile.version)
         let parameters = deck

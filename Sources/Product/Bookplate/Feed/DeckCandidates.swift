@@ -41,32 +41,26 @@ struct DeckCandidates {
 
     /// The number of popular books to read of each genre in each language.
     var shares: [(genre: Int16, count: Int)] {
-        let languagesMax = Self.fullLanguagesMax
-        return sharesOfOneLanguage.map {
-            ($0.genre, max(1, $0.count * languagesMax / max(languagesMax, languages.count)))
+        let favorites = favoriteGenres
+        // Genre 0 contains the books without a genre. In other languages than the main one, these are most of the books.
+        let usual = isComplete ? genres + [0] : favorites + genres.prefix(Self.genresMax) + [0]
+        var listed: Set<Int16> = []
+        let chosen = (filter.isEmpty ? usual : filter).filter { listed.insert($0).inserted }
+        let least = max(Self.cardsOfGenre, Self.popularMin / max(chosen.count, 1))
+        let languagesMax = max(Self.fullLanguagesMax, languages.count)
+        return chosen.map { genre in
+            let isFavorite = genre == 0 || favorites.contains(genre)
+            let count = isFavorite ? max(least, Self.cardsOfLikedGenre) : least
+            let total = (isComplete ? DeckBuilder.cardsMax + 10 : count) * Self.fullLanguagesMax
+            return (genre, max(1, total / languagesMax))
         }
     }
 
-    private var sharesOfOneLanguage: [(genre: Int16, count: Int)] {
-        // Genre 0 contains the books without a genre. In other languages than the main one, these are most of the books.
-        if isComplete {
-            return (filter.isEmpty ? genres + [0] : filter).map { ($0, DeckBuilder.cardsMax + 10) }
-        }
-        let liked = likedGenres
-        let isFavorite = Set(preferred + liked + [0])
-        var listed: Set<Int16> = []
-        let all =
-            filter.isEmpty
-            ? preferred + liked + genres.prefix(Self.genresMax) + [0] : filter
-        let chosen = all.filter { listed.insert($0).inserted }
-        let least = max(Self.cardsOfGenre, Self.popularMin / max(chosen.count, 1))
-        return chosen.map { genre in
-            (genre, isFavorite.contains(genre) ? max(least, Self.cardsOfLikedGenre) : least)
-        }
-    }
+    /// The genres that the reader prefers, and those of the liked books.
+    var favoriteGenres: [Int16] { preferred + likedGenres }
 
     /// The genres of the books that the reader likes, the most frequent first.
-    var likedGenres: [Int16] {
+    private var likedGenres: [Int16] {
         var weights: [Int16: Float] = [:]
         for signal in signals {
             for genre in signal.signal.traits.genres {
@@ -110,6 +104,7 @@ struct DeckCandidates {
         parameters.append(bool: isComplete)
         parameters.append(texts: languages)
         parameters.append(texts: preferredLanguages)
+        parameters.append(int64s: Set(signals.map(\.signal.traits.series)))
         return parameters
     }
 
@@ -135,16 +130,15 @@ struct DeckCandidates {
             language = row.text() ?? ""
             tier = row.int32() ?? 0
             strongestSignal = row.int32().map { Int($0) - 1 }
-            let affinity = Float(row.float8() ?? 0)
-            let popularity = Float(row.float8() ?? 0)
             item = FeedItem(
-                affinity: affinity, popularity: popularity, traits: BookTraits(&row))
+                affinity: Float(row.float8() ?? 0), popularity: Float(row.float8() ?? 0),
+                traits: BookTraits(&row))
         }
     }
 
     /// The columns of an edition `e` that are read once for each candidate.
     private static let columns =
-        "e.id, e.number, e.popularity, e.first_author_hash, e.series_key, e.series_number"
+        "e.id, e.number, e.popularity, e.first_author_hash, e.series_key, e.series_number, e.series_position"
 
     /// The positions in `edition_genres` at which the first tier and the last one end.
     private static let firstTierEnd = "(1::int8 << 61)"
@@ -152,7 +146,8 @@ struct DeckCandidates {
 
     /// Unseen books that may come into the deck. The parameters are `$1` the reader, `$2` the filter, `$3` the chain, `$4` and
     /// `$5` the books of the signals with their weights, `$6` and `$7` genres with the numbers of popular books, `$8` authors,
-    /// `$9` series, `$10` whether to include the later tiers, `$11` the languages, and `$12` those by which a record is chosen.
+    /// `$9` series, `$10` whether to include the later tiers, `$11` the languages, `$12` those by which a record is chosen, and
+    /// `$13` the series of the signals. If a position in such a series is not a number, the book is a collection of volumes, and left out.
     ///
     /// Relies on this plan: the editions that the reader has seen are read once and hashed. Each genre of each language is then read in the
     /// order of its index, where seen editions are skipped by the hash table and the others are looked up in `work_records`, until
@@ -357,6 +352,7 @@ struct DeckCandidates {
             AND ($10 OR g.position < \(firstTierEnd))
             AND ($2::int2[] = '{}' OR g.genres && $2::text[])
             AND e.id NOT IN (SELECT v.id FROM volumes v WHERE v.volume < v.passed)
+            AND (e.series_position IS NOT NULL AND e.series_number IS NULL AND e.series_key = ANY($13::int8[])) IS NOT TRUE
             AND CASE
                 WHEN e.id IN (SELECT edition_id FROM skipped) THEN \(WorkRecords.isOtherRecordUnseen("e.id"))
                 ELSE \(WorkRecords.isRecordToShow("e.id", languages: "$12"))

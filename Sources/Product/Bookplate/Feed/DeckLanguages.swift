@@ -51,7 +51,7 @@ struct DeckLanguages {
         _ candidates: [DeckCandidates.Candidate], count: Int,
         rank: ([DeckCandidates.Candidate]) -> [DeckCandidates.Candidate]
     ) -> [DeckCandidates.Candidate] {
-        let lists = Dictionary(grouping: candidates) { candidate in
+        let lists = Dictionary(grouping: Self.withoutLaterVolumes(candidates)) { candidate in
             own.firstIndex { $0.language == candidate.language } ?? own.count
         }
         .sorted { $0.key < $1.key }
@@ -68,5 +68,20 @@ struct DeckLanguages {
             taken[next] += 1
         }
         return cards
+    }
+
+    /// Returns the candidates without the volumes that come after one in another language, because the languages are ranked separately.
+    /// They are candidates again when the reader has seen the earlier volume.
+    private static func withoutLaterVolumes(
+        _ candidates: [DeckCandidates.Candidate]
+    ) -> [DeckCandidates.Candidate] {
+        let volumes = candidates.filter { $0.item.traits.volume != nil }
+            .sorted { ($0.item.traits.volume ?? 0) < ($1.item.traits.volume ?? 0) }
+        let series = Dictionary(grouping: volumes, by: \.item.traits.series)
+        let later = Set(
+            series.values.flatMap { volumes in
+                volumes.drop { $0.language == volumes.first?.language }.map(\.id)
+            })
+        return candidates.filter { !later.contains($0.id) }
     }
 }
