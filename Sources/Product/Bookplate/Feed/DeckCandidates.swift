@@ -105,6 +105,7 @@ struct DeckCandidates {
         parameters.append(texts: languages)
         parameters.append(texts: preferredLanguages)
         parameters.append(int64s: Set(signals.map(\.signal.traits.series)))
+        parameters.append(int32s: reader == nil ? [] : favoriteGenres.map(Int32.init))
         return parameters
     }
 
@@ -148,6 +149,8 @@ struct DeckCandidates {
     /// `$5` the books of the signals with their weights, `$6` and `$7` genres with the numbers of popular books, `$8` authors,
     /// `$9` series, `$10` whether to include the later tiers, `$11` the languages, `$12` those by which a record is chosen, and
     /// `$13` the series of the signals. If a position in such a series is not a number, the book is a collection of volumes, and left out.
+    /// `$14` has the genres that the reader likes or prefers. If they have too few books of the first tier, those of the last one fill them
+    /// up, as if they were of the first one.
     ///
     /// Relies on this plan: the editions that the reader has seen are read once and hashed. Each genre of each language is then read in the
     /// order of its index, where seen editions are skipped by the hash table and the others are looked up in `work_records`, until
@@ -258,7 +261,7 @@ struct DeckCandidates {
                 FROM edition_genres f
                 WHERE f.language = l.language
                     AND f.genre_id = g.genre_id
-                    AND f.position < CASE WHEN $10 THEN \(lastTierEnd) ELSE \(firstTierEnd) END
+                    AND f.position < CASE WHEN $10 OR g.genre_id = ANY($14::int2[]) THEN \(lastTierEnd) ELSE \(firstTierEnd) END
                     AND f.edition_id NOT IN (SELECT edition_id FROM seen)
                     AND NOT ($10 AND f.edition_id IN (SELECT edition_id FROM skipped))
                     AND \(WorkRecords.isRecordToShow("f.edition_id", languages: "$12"))
@@ -324,6 +327,7 @@ struct DeckCandidates {
             e.id,
             g.language,
             CASE
+                WHEN NOT $10 THEN 0
                 WHEN g.position < \(firstTierEnd) AND e.id IN (SELECT edition_id FROM skipped) THEN 1
                 ELSE g.position >> 61
             END::int4,
@@ -349,7 +353,7 @@ struct DeckCandidates {
             WHERE f.edition_id = e.id
         ) g
         WHERE g.language = ANY($11)
-            AND ($10 OR g.position < \(firstTierEnd))
+            AND ($10 OR g.position < \(firstTierEnd) OR e.id IN (SELECT id FROM popular))
             AND ($2::int2[] = '{}' OR g.genres && $2::text[])
             AND e.id NOT IN (SELECT v.id FROM volumes v WHERE v.volume < v.passed)
             AND (e.series_position IS NOT NULL AND e.series_number IS NULL AND e.series_key = ANY($13::int8[])) IS NOT TRUE
