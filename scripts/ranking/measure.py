@@ -59,15 +59,19 @@ def genres_of(book, canonical):
     return list(dict.fromkeys(chosen))
 
 
-def read(folder):
-    """Returns the books, and each reader's ratings as (book, rating), oldest first. Readers are in the order of their first rating."""
-    books, canonical = {}, canonical_genres()
+def every_book(folder):
+    """Returns the books in their order, with canonical genres."""
+    canonical = canonical_genres()
     with gzip.open(folder / "books.jsonl.gz", "rt") as lines:
-        for line in lines:
-            book = json.loads(line)
-            if book.get("goodbooks_id"):
-                book["genres"] = genres_of(book, canonical)
-                books[book["goodbooks_id"]] = book
+        books = [json.loads(line) for line in lines]
+    for book in books:
+        book["genres"] = genres_of(book, canonical)
+    return books
+
+
+def read(folder):
+    """Returns the rated books, and each reader's ratings as (book, rating), oldest first. Readers are in the order of their first rating."""
+    books = {book["goodbooks_id"]: book for book in every_book(folder) if book.get("goodbooks_id")}
     index = {book: number for number, book in enumerate(sorted(books))}
     readers = {}
     with gzip.open(folder / "interactions/ratings-train.csv.gz", "rt") as lines:
@@ -106,12 +110,14 @@ class Product:
     """The product's own code, run as a child process."""
 
     def __init__(self, command, books, popularity, known, volumes=True):
-        self.genres, origins = {}, {}
+        numbers, origins = {}, {}
         self.tool = subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for book, share in zip(books, popularity):
-            genres = [str(self.genres.setdefault(genre, len(self.genres) + 1)) for genre in book["genres"]]
-            origin = [str(origins.setdefault(name.lower(), len(origins) + 1)) if name else "0" for name in
-                      ((book.get("authors") or [None])[0], book.get("series"))]  # fmt: skip
+            genres = [str(numbers.setdefault(genre, len(numbers) + 1)) for genre in book["genres"]]
+            author, series = (book.get("authors") or [""])[0].lower(), (book.get("series") or "").lower()
+            # A series is one by its name and the first author.
+            keys = (author, author and series and (series, author))
+            origin = [str(origins.setdefault(key, len(origins) + 1)) if key else "0" for key in keys]
             self.send(" ".join(["item", f"{share:.9f}"] + origin + [volume(book) if volumes else "-", ",".join(genres) or "-"]))
         # Newest first, which is the order in which the product reads them.
         for reader, history in enumerate(known):
@@ -121,9 +127,8 @@ class Product:
     def send(self, line):
         self.tool.stdin.write(line + "\n")
 
-    def rank(self, histories, count=10, preferred=(), omitted=()):
+    def rank(self, histories, count=10, omitted=()):
         """Ranks books for readers with these signals, each a book and its weight, the newest last."""
-        self.send(" ".join(["prefer"] + [str(self.genres[genre]) for genre in preferred]))
         self.send(" ".join(["omit", *omitted]))
         tops = []
         for history in histories:

@@ -18,15 +18,13 @@ enum RankingTool {
                         important first, separated by commas, or -.
           signal READER ITEM WEIGHT
                         Adds a signal to learn from.
-          prefer [GENRE...]
-                        Sets the preferred genres of the following queries.
           omit [RULE...]
                         Leaves out these rules of the order in the following queries:
                         genres, limits, neighbours.
           query COUNT ITEM:WEIGHT...
                         Prints the best COUNT books for a reader with these signals,
-                        newest last. Books with a signal are left out. Without signals
-                        and preferred genres, prints the deck for new readers.
+                        newest last. Books with a signal are left out. Without signals,
+                        prints the deck for new readers.
           links         Prints each learned link as FROM TO WEIGHT, then an empty line.
 
         """
@@ -35,7 +33,6 @@ enum RankingTool {
         handleArguments(Array(CommandLine.arguments.dropFirst()))
         var items: [FeedItem] = []
         var signals: [Signals.Signal] = []
-        var preferred: [Int16] = []
         var omitted: Set<FeedRanking.Rule> = []
         var links: [[SimilarItems.Link]]?
         func learnedLinks() -> [[SimilarItems.Link]] {
@@ -60,11 +57,6 @@ enum RankingTool {
                     let weight = Float(words[3])
                 else { stop(line) }
                 signals.append(.init(reader: reader, item: item, weight: weight))
-            case "prefer":
-                preferred = words.dropFirst().map { word in
-                    guard let genre = Int16(word) else { stop(line) }
-                    return genre
-                }
             case "omit":
                 let rules = words.dropFirst().map { word in
                     guard let rule = FeedRanking.Rule(rawValue: String(word)) else { stop(line) }
@@ -74,7 +66,7 @@ enum RankingTool {
             case "query":
                 guard words.count > 1, let count = Int(words[1]) else { stop(line) }
                 put(
-                    ranking(words[2...], preferred, omitted, count, items, learnedLinks()) + "\n",
+                    ranking(words[2...], omitted, count, items, learnedLinks()) + "\n",
                     STDOUT_FILENO)
             case "links":
                 for link in learnedLinks().joined() {
@@ -101,8 +93,8 @@ enum RankingTool {
     }
 
     private static func ranking(
-        _ opinions: ArraySlice<Substring>, _ preferred: [Int16], _ omitted: Set<FeedRanking.Rule>,
-        _ count: Int, _ items: [FeedItem], _ links: [[SimilarItems.Link]]
+        _ opinions: ArraySlice<Substring>, _ omitted: Set<FeedRanking.Rule>, _ count: Int,
+        _ items: [FeedItem], _ links: [[SimilarItems.Link]]
     ) -> String {
         var affinities: [Int32: Float] = [:]
         var own: Set<Int> = []
@@ -121,7 +113,7 @@ enum RankingTool {
             }
             if weight > 0 { newer += 1 }
         }
-        let isNew = signals.isEmpty && preferred.isEmpty
+        let isNew = signals.isEmpty
         let numbers = items.indices.filter { item in
             !own.contains(item) && !(isNew && items[item].traits.genres.isEmpty)
         }
@@ -131,7 +123,7 @@ enum RankingTool {
             return candidate
         }
         let ranked = FeedRanking.rank(
-            candidates, signals: signals, preferred: preferred, count: count, after: [],
+            candidates, signals: signals, preferred: [], count: count, after: [],
             without: omitted)
         return ranked.map { String(numbers[$0]) }.joined(separator: " ")
     }
