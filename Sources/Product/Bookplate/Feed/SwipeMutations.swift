@@ -21,6 +21,7 @@ enum Swipe {
         var actions: [String] = []
         var times: [Int64?] = []
         var stores: [String?] = []
+        var bookIDs: [UUID?] = []
         var scopes: [String] = []
         for swipe in swipes.map(InputObject.init) {
             let action = swipe.text("action") ?? ""
@@ -30,6 +31,8 @@ enum Swipe {
             times.append(swipe.text("swipedAt").flatMap { Instant($0)?.microseconds })
             let store = swipe.text("bookstoreId").flatMap { Bookstore(rawValue: $0) }
             stores.append(action == "BUY" ? store?.rawValue : nil)
+            let bookID = try swipe.optionalID("bookId")
+            bookIDs.append(bookIDs.contains(bookID) ? nil : bookID)
         }
         let savesBooks = actions.contains { $0 == "LIKE" || $0 == "BUY" }
         let searchesCovers = !request.services.coverSources.isEmpty && savesBooks
@@ -48,6 +51,7 @@ enum Swipe {
                 parameters.appendArray(of: .text) {
                     for store in stores { $0.append(text: store) }
                 }
+                parameters.appendArray(of: .uuid) { for id in bookIDs { $0.append(uuid: id) } }
             }
             let outcomes = pipeline.append(
                 isPlain ? recordPlainSwipes : recordSwipes, parameters)
@@ -125,8 +129,8 @@ enum Swipe {
     /// Returns one row for each liked or bought card, but at least one row.
     ///
     /// The parameters are `$1` the reader, `$2` the cards, `$3` the actions, `$4` the times or NULL, `$5` the scopes, `$6` whether
-    /// covers are searched, and `$7` the bookstores or NULL. No book is added if the library has one of the work, whatever its
-    /// edition. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
+    /// covers are searched, `$7` the bookstores or NULL, and `$8` the ids of the books or NULL. No book is added if the library
+    /// has one of the work, whatever its edition. Swipes without a time get the server's time, one microsecond apart in the order of the batch. Of several
     /// swipes of a card with the same time, the last one counts. Only the current swipe of a card saves a book, not one that
     /// arrives late. No other transaction of the reader runs at the same time (`begin_request`), so a swipe that is not stored
     /// yet has no conflict. ON CONFLICT would write a second record to the WAL for each row.
@@ -136,7 +140,7 @@ enum Swipe {
     /// size of the library matters.
     private static let recordSwipes = TypedStatement<Outcome>(
         """
-        \(input(hasStores: true)),
+        \(input(savesBooks: true)),
         ranked AS (
             SELECT
                 i.*,
@@ -189,7 +193,10 @@ enum Swipe {
                                 AND least(first.swiped_at, now()) > coalesce(first.counted_at, '-infinity')
                         )
                         AND book_of_work($1, r.edition_id) IS NULL
-                    THEN gen_random_uuid()
+                    THEN CASE
+                        WHEN r.book_id IS NULL OR \(bookIDIsTaken) THEN gen_random_uuid()
+                        ELSE r.book_id
+                    END
                 END
             FROM ranked r
             WHERE r.is_repetition IS NOT TRUE AND r.has_same_time IS NOT TRUE
@@ -219,11 +226,18 @@ enum Swipe {
         ORDER BY liked.n
         """)
 
+    private static let bookIDIsTaken = ChosenID.isTaken(
+        "r.book_id",
+        in: [
+            "books", "deleted_books", "shelves", "reviews", "imports", "reads", "progress_entries",
+            "notes",
+        ])
+
     /// Does the same for a batch in which no card is liked or bought, and no card occurs twice. PostgreSQL prepares all parts of a
     /// statement, even those that have nothing to do.
     private static let recordPlainSwipes = TypedStatement<Outcome>(
         """
-        \(input(hasStores: false)),
+        \(input(savesBooks: false)),
         stored AS (
             INSERT INTO swipes (user_id, edition_id, swiped_at, action, scope)
             SELECT $1, i.edition_id, i.swiped_at, i.action, i.scope
@@ -237,7 +251,7 @@ enum Swipe {
         """)
 
     /// The swipes of a batch whose cards exist.
-    private static func input(hasStores: Bool) -> String {
+    private static func input(savesBooks: Bool) -> String {
         """
         WITH input AS MATERIALIZED (
             SELECT
@@ -246,10 +260,10 @@ enum Swipe {
                 i.scope::swipe_scope AS scope,
                 coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at,
                 i.swiped_at IS NULL AS is_untimed,
-                \(hasStores ? "i.store," : "")
+                \(savesBooks ? "i.store, i.book_id," : "")
                 i.n
-            FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::text[]\(hasStores ? ", $7::text[]" : ""))
-                WITH ORDINALITY i (edition_id, action, swiped_at, scope, \(hasStores ? "store, " : "")n)
+            FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::text[]\(savesBooks ? ", $7::text[], $8::uuid[]" : ""))
+                WITH ORDINALITY i (edition_id, action, swiped_at, scope, \(savesBooks ? "store, book_id, " : "")n)
             CROSS JOIN LATERAL (SELECT FROM editions e WHERE e.id = i.edition_id OFFSET 0) e
         )
         """

@@ -27,6 +27,13 @@ package struct InputObject {
         return id
     }
 
+    /// Returns the ID that the client has chosen for another object that the mutation creates; nil if it has chosen none.
+    package func optionalID(_ name: String) throws(BookplateError) -> UUID? {
+        guard let text = text(name) else { return nil }
+        guard let id = UUID(text) else { throw .badUserInput(field: name, .init(.invalidID)) }
+        return id
+    }
+
     /// Returns a required ID.
     ///
     /// - Throws: `.notFound(reason)` for a text that is not a UUID, as for an unknown ID.

@@ -39,6 +39,47 @@ import Testing
         #expect(try await count(reader) == .int(saved))
     }
 
+    private static let recordWithID = """
+        mutation($card: ID!, $book: ID!, $at: DateTime) {
+          recordSwipes(inputs: [{cardId: $card, action: LIKE, swipedAt: $at, bookId: $book}]) { saved { id } }
+        }
+        """
+
+    @Test func clientsChooseTheIDOfALikedBook() async throws {
+        let reader = try await Self.app().makeReader()
+        let card = try await reader.feedCards(1)[0]["id"] ?? .null
+        let id: Value = "0198c0de-0000-4000-8000-000000000001"
+        for _ in 0..<2 {
+            let saved = try await reader.requireValue(
+                Self.recordWithID, ["card": card, "book": id, "at": "2026-01-01T12:00:00Z"],
+                "recordSwipes", "saved")
+            #expect(saved == [["id": id]])
+        }
+        // The library has the book already.
+        let saved = try await reader.requireValue(
+            Self.recordWithID,
+            ["card": card, "book": "0198c0de-0000-4000-8000-000000000002", "at": .null],
+            "recordSwipes", "saved")
+        #expect(saved == [["id": id]])
+        #expect(try await count(reader) == 1)
+    }
+
+    @Test func takenIDOfALikedBookIsReplaced() async throws {
+        let reader = try await Self.app().makeReader()
+        let cards = try await reader.feedCards(4).map { $0["id"] ?? .null }
+        let taken = [try await reader.makeShelf("Evenings"), cards[3], reader.id]
+        for (card, id) in zip(cards, taken) {
+            let response = try await reader.execute(
+                Self.recordWithID, ["card": card, "book": id, "at": .null])
+            let saved = response["recordSwipes", "saved", 0, "id"]
+            #expect(saved != id && saved?.string != nil, "\(response.json)")
+        }
+        let invalid = try await reader.execute(
+            Self.recordWithID, ["card": cards[3], "book": "one", "at": .null])
+        #expect(invalid.code == "BAD_USER_INPUT")
+        #expect(invalid.field == "bookId")
+    }
+
     @Test func purchasesRecordTheStore() async throws {
         let reader = try await Self.app().makeReader()
         let cards = try await reader.feedCards(4).map { $0["id"] ?? .null }
