@@ -106,10 +106,11 @@ import Testing
     /// The client runs on iOS, so it imports nothing that only Linux has.
     @Test func clientImportsOnlyWhatItsPlatformsHave() throws {
         let imports = try Self.imports("Sources/Client/BookplateClient")
-        #expect(imports == ["Foundation", "FoundationNetworking", "GRDB", "Security"])
+        #expect(
+            imports == ["Foundation", "FoundationNetworking", "GRDB", "Observation", "Security"])
         for file in try Project.files(["Sources/Client/BookplateClient"], [".swift"]) {
             let text = try Project.text(file)
-            for module in ["FoundationNetworking", "Security"]
+            for module in ["FoundationNetworking", "Observation", "Security"]
             where text.contains("import \(module)\n") {
                 #expect(text.contains("#if canImport(\(module))"), "\(file)")
             }

@@ -1,7 +1,7 @@
 import BookplateClient
 import Foundation
 
-/// A library in the terminal. All commands except `sign-in`, `sync`, `watch`, and `find` work without a network.
+/// A library in the terminal. All commands except `sign-in`, `sync`, `watch`, `find`, `import`, and `export` work without a network.
 @main
 struct Bookshelf {
     private static let usage = """
@@ -13,6 +13,11 @@ struct Bookshelf {
           scan ISBN           adds a book, which the server completes later
           read NUMBER         starts to read a book of the list
           finish NUMBER STARS finishes a book of the list and rates it
+          feed                lists the next cards of the feed
+          like, skip          swipes the first card of the feed
+          undo                undoes the latest swipe
+          import FILE         imports a library file of another app
+          export FILE         stores the library as a zip archive
           problems            lists the changes that the server has refused, and dismisses them
           sync                sends and fetches changes
           watch               keeps the list current until Ctrl-C
@@ -61,7 +66,18 @@ struct Bookshelf {
                 text.isEmpty ? try await first(library.books.all()) : try library.books.search(text)
             )
         case "add": try library.books.add(.init(title: text))
-        case "scan": try library.books.add(.init(isbn: text))
+        case "scan":
+            if case .inLibrary = try library.books.scan(text) { print("You have this book.") }
+        case "feed": show(try await first(library.feed.cards()))
+        case "like", "skip":
+            guard let card = try await first(library.feed.cards(limit: 1)).first else {
+                throw BookplateError.invalidInput("There is no card. Run `bookshelf sync`.")
+            }
+            try library.feed.swipe(card, command == "like" ? .like : .skip)
+        case "undo": print(try library.feed.undo()?.title ?? "There is nothing to undo.")
+        case "import": try await importFile(text, library)
+        case "export":
+            try await library.export(to: URL(fileURLWithPath: text)) { print("\($0) bytes") }
         case "read": try library.books.setStatus(.reading, of: try await book(text, library).id)
         case "finish":
             let parts = text.split(separator: " ")
@@ -90,6 +106,27 @@ struct Bookshelf {
         }
     }
 
+    private static func show(_ cards: [FeedCard]) {
+        for (number, card) in cards.enumerated() {
+            print("\(number + 1). \(card.title), \(card.author ?? "unknown author")")
+            if let hook = card.hook { print("   \(hook)") }
+        }
+    }
+
+    private static func importFile(_ path: String, _ library: Library) async throws {
+        let id = try await library.imports.start(Data(contentsOf: URL(fileURLWithPath: path)))
+        for try await progress in library.imports.progress(of: id) {
+            print(
+                "\(progress.state): \(progress.done) of \(progress.total.map(String.init) ?? "?")")
+            if progress.isEnded {
+                for failure in progress.failed {
+                    print("line \(failure.line): \(failure.message)")
+                }
+            }
+        }
+        try await synchronize(library)
+    }
+
     private static func book(_ number: String, _ library: Library) async throws -> Book {
         let books = try await first(library.books.all())
         guard let index = Int(number), books.indices.contains(index - 1) else {
@@ -101,7 +138,7 @@ struct Bookshelf {
 
     private static func synchronize(_ library: Library) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await library.run() }
+            group.addTask { try await library.run(feed: FeedPrefetch()) }
             group.addTask {
                 for try await status in library.status
                 where status.isComplete && status.unsentChanges == 0 { return }
@@ -114,7 +151,7 @@ struct Bookshelf {
 
     private static func watch(_ library: Library) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await library.run() }
+            group.addTask { try await library.run(feed: FeedPrefetch()) }
             group.addTask {
                 for try await books in library.books.all() {
                     print("---")

@@ -9,6 +9,7 @@ public actor Bookplate {
     private let folder: URL
     private let environment: ClientEnvironment
     private let authenticator: Authenticator
+    private let coverCacheLimit: Int
     private var opened: [String: Library] = [:]
 
     /// Opens the session of the last launch, if there is one.
@@ -18,14 +19,17 @@ public actor Bookplate {
     ///   - app: the bundle id or client id that identity tokens are issued for.
     ///   - folder: the folder for the libraries on this device. It is created if necessary.
     ///   - sessionStore: where the session is stored.
+    ///   - coverCacheLimit: the maximum size of the images on the device, in bytes for each reader.
     ///   - environment: the network, the time, and random numbers.
     /// - Throws: if the session store cannot be read.
     public init(
         server: URL, app: String, folder: URL, sessionStore: any SessionStore,
+        coverCacheLimit: Int = 200 << 20,
         environment: ClientEnvironment = ClientEnvironment()
     ) throws {
         client = GraphQLClient(server: server, app: app, transport: environment.transport)
         self.folder = folder
+        self.coverCacheLimit = coverCacheLimit
         self.environment = environment
         authenticator = try Authenticator(sessionStore, client, environment)
     }
@@ -177,8 +181,7 @@ public actor Bookplate {
         let library = try open(session.userID)
         if let guest = session.mergedGuestID {
             // Repeated after a crash until the session is stored without the guest.
-            let writes = try open(guest).queuedWrites()
-            try library.adopt(writes)
+            try library.adopt(try open(guest))
             try removeLibrary(of: guest)
             try await authenticator.moved(guest: guest, into: session.userID)
         }
@@ -192,7 +195,8 @@ public actor Bookplate {
             writer: try LibraryDatabase.open(
                 in: folder(of: userID), at: environment.timestamp),
             folder: folder(of: userID),
-            environment: environment, client: client, authenticator: authenticator)
+            environment: environment, client: client, authenticator: authenticator,
+            coverCacheLimit: coverCacheLimit)
         opened[userID] = library
         return library
     }

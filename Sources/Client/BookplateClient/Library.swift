@@ -16,11 +16,17 @@ public final class Library: Sendable {
     private let client: GraphQLClient
     private let authenticator: Authenticator
     private let wakeUp = WakeUp()
+    let uploads: UploadFolder
+    let coverCache: CoverCache
 
     init(
         userID: String, writer: any DatabaseWriter, folder: URL, environment: ClientEnvironment,
-        client: GraphQLClient, authenticator: Authenticator
+        client: GraphQLClient, authenticator: Authenticator, coverCacheLimit: Int = 200 << 20
     ) {
+        uploads = UploadFolder(folder: folder.appendingPathComponent("uploads"))
+        coverCache = CoverCache(
+            folder: folder.appendingPathComponent("covers"), limit: coverCacheLimit,
+            transport: environment.transport)
         self.userID = userID
         self.writer = writer
         self.folder = folder
@@ -33,12 +39,14 @@ public final class Library: Sendable {
     /// Sends the queued changes and fetches those of other devices until the task is cancelled. Run it once at a time, for example in the
     /// `task` modifier of the app's first view.
     ///
+    /// - Parameter feed: how much of the feed is kept on the device. Nil for apps without a feed.
     /// - Throws: `BookplateError.signInNeeded` when the session has ended. Queued changes stay. Run it again after the sign-in. An error of
     ///   the database, such as that the disk is full or the file is damaged. A damaged file is repaired at the next launch.
-    public func run() async throws {
+    public func run(feed: FeedPrefetch? = nil) async throws {
         let loop = SyncLoop(
-            engine: SyncEngine(writer, environment), userID: userID, client: client,
-            authenticator: authenticator, environment: environment, wakeUp: wakeUp)
+            engine: SyncEngine(writer, environment, feed: feed), userID: userID, client: client,
+            authenticator: authenticator, environment: environment, wakeUp: wakeUp,
+            uploads: uploads)
         let changes = LiveChanges(
             userID: userID, reader: reader, client: client, authenticator: authenticator,
             environment: environment)
@@ -46,6 +54,7 @@ public final class Library: Sendable {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await loop.run() }
                 group.addTask { try await changes.run { await loop.pullSoon() } }
+                if let feed { group.addTask { try await self.prefetchImages(feed) } }
                 try await group.next()
                 group.cancelAll()
             }
@@ -53,6 +62,20 @@ public final class Library: Sendable {
             LibraryDatabase.markAsDamaged(in: folder)
             throw error
         }
+    }
+
+    /// Keeps the images of the first cards of the feed on the device.
+    private func prefetchImages(_ prefetch: FeedPrefetch) async throws {
+        for try await cards in feed.cards(limit: prefetch.images) {
+            var delay = Delay()
+            while await !covers.prefetch(cards.compactMap(\.image)), delay.failures < 5 {
+                delay.extend(environment)
+                try await environment.sleep(
+                    .seconds(delay.until?.timeIntervalSince(environment.now()) ?? 1))
+            }
+        }
+        // The task group ends with its first task.
+        try Task.checkCancellation()
     }
 
     /// Ends a delay after failures, for example when the system reports that the network is back.
@@ -78,7 +101,9 @@ public final class Library: Sendable {
     }
 
     /// Adds the queue of a guest whose library has moved into this one. Writes that are here already are not added again.
-    func adopt(_ writes: [Write]) throws {
+    func adopt(_ guest: Library) throws {
+        let writes = try guest.queuedWrites()
+        try uploads.copy(writes.compactMap(\.upload), from: guest.uploads)
         try perform { db in
             let existing = Set(try Write.fetchAll(db).map(\.withoutPosition))
             return writes.map(\.withoutPosition).filter { !existing.contains($0) }
@@ -138,6 +163,17 @@ public final class Library: Sendable {
         _ document: String, variables: JSON = [:], as type: Result.Type = Result.self
     ) async throws -> Result {
         try await authenticator.execute(document, variables, of: userID)
+    }
+
+    /// Runs a mutation with a file.
+    ///
+    /// - Parameter path: the variable that the file is the value of.
+    func upload<Result: Decodable>(
+        _ document: String, _ variables: JSON, file: Data, path: String
+    ) async throws -> Result {
+        try await authenticator.execute(of: userID) {
+            try client.uploadRequest(document, variables, file: file, path: path, token: $0)
+        }
     }
 
     /// Runs an app's own subscription, and returns its events as they arrive. The sequence throws if the connection fails.

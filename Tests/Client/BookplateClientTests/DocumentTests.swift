@@ -8,7 +8,10 @@ import Testing
 @Suite struct DocumentTests {
     static let documents =
         BookplateClient.Operation.allCases.map(\.document)
-        + SyncPosition.Stage.allCases.map(SyncDocuments.document) + [SyncDocuments.changes]
+        + SyncPosition.Stage.allCases.map(SyncDocuments.document) + [
+            SyncDocuments.changes, SyncDocuments.feed, Imports.start, Imports.progress,
+            Library.exportDocument,
+        ]
 
     private static let schema = Result {
         var root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()

@@ -1,9 +1,9 @@
 import BookplateClient
 import Foundation
 
-// The code of docs/how-to/use-the-swift-client.md. `DocumentationTests` compares the two.
+// The code of docs/how-to/use-the-swift-client.md and docs/how-to/move-from-supabase.md. `DocumentationTests` compares them.
 
-private func show(_ values: Any...) {}
+private func show(_ values: Any?...) {}
 private func tell(_ values: Any...) {}
 
 private func library(of bookplate: Bookplate, _ credential: AppleCredential) async throws -> Library
@@ -74,4 +74,73 @@ private func search(_ library: Library, _ text: String) async throws -> [Search.
         "query ($text: String!) { search(query: $text) { nodes { id title } } }",
         variables: ["text": .string(text)])
     return found.search.nodes
+}
+
+private func scanned(_ library: Library, _ code: String) throws {
+    switch try library.books.scan(code) {
+    case .added(let book): show(book)
+    case .inLibrary(let book): tell("You have this book.", book)
+    }
+}
+
+private func discover(_ library: Library) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await library.run(feed: FeedPrefetch(genres: ["Horror"], cards: 40)) }
+        group.addTask {
+            for try await cards in library.feed.cards(limit: 3) { show(cards) }
+        }
+        try await group.next()
+    }
+}
+
+private func swipe(_ library: Library, _ card: FeedCard) throws {
+    try library.feed.swipe(card, .like)
+    try library.feed.undo()
+    try library.feed.swipe(card, .dislike, scope: .author)
+}
+
+private func cover(_ library: Library, _ image: CoverImage) async throws {
+    if let file = library.covers.cachedData(of: image) {
+        show(file)
+    } else {
+        show(image.placeholder())
+    }
+    show(try await library.covers.data(of: image, size: image.size(width: 120, scale: 3)))
+}
+
+private func setCover(_ library: Library, of book: String, to photo: Data, next: [Book])
+    async throws
+{
+    try library.covers.set(photo, of: book)
+    await library.covers.prefetch(next.compactMap(\.image), size: .thumbnail)
+}
+
+private func importFile(_ library: Library, _ file: Data) async throws {
+    let id = try await library.imports.start(file)
+    for try await progress in library.imports.progress(of: id) {
+        show(progress.fraction, progress.created, progress.failed)
+    }
+}
+
+private func exportLibrary(_ library: Library, to file: URL) async throws {
+    try await library.export(to: file) { bytes in show(bytes) }
+}
+
+@MainActor private func screen(_ library: Library) async {
+    let reading = Observed(library.books.all(status: .reading))
+    show(reading.value ?? [])
+    await reading.follow()
+}
+
+private func readingScreen(_ library: Library) async throws {
+    for try await books in library.books.all(status: .reading) { show(books) }
+}
+
+private func finish(_ library: Library, _ book: Book) throws {
+    try library.books.finish(book.id)
+}
+
+private func move(_ library: Library, _ file: Data) async throws {
+    let id = try await library.imports.start(file)
+    for try await progress in library.imports.progress(of: id) { show(progress.fraction) }
 }

@@ -33,7 +33,7 @@ import Testing
     /// Returns what is wrong after a script; nil if all properties hold.
     static func failure(of script: [Simulation.Step], _ fault: PlantedFault? = nil) -> String? {
         do {
-            try Simulation(fault: fault).run(script)
+            try Simulation(fault: fault, feed: FeedPrefetch(cards: 10)).run(script)
             return nil
         } catch {
             return String(describing: error)

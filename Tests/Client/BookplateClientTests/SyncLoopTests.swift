@@ -181,6 +181,28 @@ final class ModelNetwork: @unchecked Sendable {
     private let server = ModelServer(SimulatedClock(seed: 1))
     private var behavior = Behavior()
     private var accounts: [String] = []
+    private var files: [Data] = []
+
+    /// The files that the server has received.
+    var uploads: [Data] { lock.withLock { files } }
+
+    /// The operation of a request, and the file of a multipart request.
+    private static func parts(of request: HTTPRequest) -> (json: Data, file: Data?) {
+        let body = request.body ?? Data()
+        let type = request.headers["Content-Type"] ?? ""
+        guard let boundary = type.split(separator: "=").last, type.hasPrefix("multipart/form-data"),
+            request.headers["GraphQL-Preflight"] != nil
+        else { return (body, nil) }
+        var contents: [Data] = []
+        var rest = body[...]
+        while let end = rest.range(of: Data("\r\n--\(boundary)".utf8)),
+            let start = rest.range(of: Data("\r\n\r\n".utf8))
+        {
+            contents.append(Data(rest[start.upperBound..<end.lowerBound]))
+            rest = rest[end.upperBound...]
+        }
+        return contents.count == 3 ? (contents[0], contents[2]) : (Data(), nil)
+    }
 
     private struct Body: Decodable {
         let query: String
@@ -207,8 +229,10 @@ final class ModelNetwork: @unchecked Sendable {
     func change(_ body: (inout Behavior) -> Void) { lock.withLock { body(&behavior) } }
 
     @Sendable func respond(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try JSONDecoder().decode(Body.self, from: request.body ?? Data())
+        let (json, file) = Self.parts(of: request)
+        let body = try JSONDecoder().decode(Body.self, from: json)
         return try lock.withLock {
+            if let file { files.append(file) }
             if body.query.contains("refreshSession") { return try refreshed() }
             if body.query.contains("signIn(") { return try signedIn() }
             guard request.headers["Authorization"] == "Bearer \(behavior.acceptedToken)" else {

@@ -26,7 +26,8 @@ struct ClientJourneyTests {
         let folder = URL(fileURLWithPath: try Program.makeFolder())
         let bookplate = try BookplateClient.Bookplate(
             server: address, app: "com.example.reader", folder: folder,
-            sessionStore: FileSessionStore(folder: folder))
+            sessionStore: FileSessionStore(folder: folder),
+            environment: ClientEnvironment(transport: PortTransport(port: Int(port))))
         return Device(bookplate: bookplate, server: address, folder: folder)
     }
 
@@ -36,6 +37,11 @@ struct ClientJourneyTests {
         _ = try await device.signIn(subject)
         let session = try FileSessionStore(folder: device.folder).load()
         return (device.server, try #require(session?.tokens?.accessToken))
+    }
+
+    /// The library of a new device.
+    static func library(_ subject: String) async throws -> Library {
+        try await device().signIn(subject)
     }
 
     private struct Device {
@@ -61,13 +67,14 @@ struct ClientJourneyTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
     func effectsAreThoseOfTheServer(_ seed: UInt64) async throws {
         let library = try await Self.device().signIn("effects-\(seed)")
-        try await library.sync()
+        let feed = FeedPrefetch(cards: 10)
+        try await library.sync(feed: feed)
         var numbers = SeededGenerator(seed)
         for _ in 0..<60 {
             let number = numbers.next()
             do { try Edit(number: number).apply(to: library) } catch is BookplateError { continue }
             let shown = try await library.snapshot().withoutServerFacts
-            try await library.sync()
+            try await library.sync(feed: feed)
             guard try await library.takeProblems().isEmpty else { continue }
             let served = try await library.snapshot().withoutServerFacts
             #expect(Set(shown).symmetricDifference(served).sorted() == [], "edit \(number)")
@@ -179,5 +186,32 @@ struct ClientJourneyTests {
         try await device.bookplate.deleteAccount()
         let left = try FileManager.default.subpathsOfDirectory(atPath: device.folder.path)
         #expect(left.filter { $0.hasSuffix("sqlite") || $0.hasSuffix("json") } == [])
+    }
+}
+
+/// Sends requests to the port of the server. The addresses of images have the port of the settings, which is 0.
+private struct PortTransport: Transport {
+    private let transport = URLSessionTransport()
+    private let port: Int
+
+    init(port: Int) { self.port = port }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await transport.send(withPort(request))
+    }
+
+    func stream(_ request: HTTPRequest) -> AsyncThrowingStream<Data, any Error> {
+        transport.stream(withPort(request))
+    }
+
+    private func withPort(_ request: HTTPRequest) -> HTTPRequest {
+        var request = request
+        guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true),
+            parts.port == 0
+        else { return request }
+        parts.host = "127.0.0.1"
+        parts.port = port
+        if let url = parts.url { request.url = url }
+        return request
     }
 }

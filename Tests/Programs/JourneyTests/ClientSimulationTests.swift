@@ -21,7 +21,8 @@ struct ClientSimulationTests {
             let server = RealServer(clock, address, token)
             // The log of a real server cannot be shortened by a test.
             let script = Simulation.script(seed: seed, length: 70).filter { !$0.prunes }
-            try Simulation(clock: clock, server: server).run(script)
+            try Simulation(clock: clock, server: server, feed: FeedPrefetch(cards: 10))
+                .run(script)
         }
     }
 }

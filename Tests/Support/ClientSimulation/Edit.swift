@@ -1,5 +1,6 @@
-import BookplateClient
 import GRDB
+
+@testable import BookplateClient
 
 /// A change that a reader makes. `number` chooses which one, and of which objects.
 struct Edit: Sendable {
@@ -21,7 +22,7 @@ struct Edit: Sendable {
             )
         }
         let variant = number >> 32
-        switch number % 24 {
+        switch number % 28 {
         case 0: try library.shelves.create("Shelf \(variant % 6)")
         case 1, 2, 3: try addBook(library, shelf, variant)
         case 4: try library.books.add(.init(title: "Scan", isbn: "978030640615\(variant % 4)"))
@@ -53,8 +54,23 @@ struct Edit: Sendable {
         case 20: if let book { try library.notes.create(book, text: "Note \(variant % 100)") }
         case 21: if let note { try changeNote(library, note, variant) }
         case 22: if let read { try changeRead(library, read, variant) }
+        case 24, 25: try swipe(library, variant)
+        case 26: try library.feed.undo()
+        case 27:
+            if let book {
+                variant % 2 == 0
+                    ? try library.covers.search(for: book) : try library.covers.remove(of: book)
+            }
         default: try library.goals.set(Int(variant % 50) + 1, in: 2026 + Int(variant % 2))
         }
+    }
+
+    private func swipe(_ library: Library, _ variant: UInt64) throws {
+        let card = try library.reader.read { try Deck(db: $0).cards(limit: 1).first }
+        guard let card else { return }
+        let actions: [SwipeAction] = [.like, .like, .skip, .dislike, .buy, .dislike]
+        let index = Int(variant % 6)
+        try library.feed.swipe(card, actions[index], scope: index == 5 ? .author : .book)
     }
 
     private func addBook(_ library: Library, _ shelf: String?, _ variant: UInt64) throws {

@@ -7,17 +7,27 @@ extension Library {
     }
 
     /// Runs the library until the server has all changes and their effects have arrived.
-    func sync() async throws {
-        try await run { db in
+    func sync(feed: FeedPrefetch? = nil) async throws {
+        try await run(feed: feed) { db in
             let sql = "SELECT NOT EXISTS (SELECT 1 FROM write) AND isComplete FROM sync_position"
             return try Bool.fetchOne(db, sql: sql) ?? false
         }
     }
 
+    /// Runs the library until it is complete and has cards of the feed.
+    func syncFeed(_ feed: FeedPrefetch) async throws {
+        try await run(feed: feed) { db in
+            let sql = "SELECT isComplete AND EXISTS (SELECT 1 FROM card) FROM sync_position"
+            return try Bool.fetchOne(db, sql: sql) ?? false
+        }
+    }
+
     /// Runs the library until a condition holds.
-    func run(until condition: @escaping @Sendable (Database) throws -> Bool) async throws {
+    func run(
+        feed: FeedPrefetch? = nil, until condition: @escaping @Sendable (Database) throws -> Bool
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.run() }
+            group.addTask { try await self.run(feed: feed) }
             group.addTask { for try await holds in self.values(condition) where holds { return } }
             try await group.next()
             group.cancelAll()

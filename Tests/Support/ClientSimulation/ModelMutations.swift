@@ -4,7 +4,7 @@ import Foundation
 
 /// The mutations of the model.
 extension ModelServer {
-    /// Returns the error of the entry of a batch; throws the error of any other mutation.
+    /// Returns the error of the entry of a batch; throws the error of any other mutation. Swipes have a function of their own.
     func run(_ operation: BookplateClient.Operation, _ variables: JSON) throws(ServerError)
         -> ServerError?
     {
@@ -38,6 +38,11 @@ extension ModelServer {
                 record(Note.self, id)
             }
         case .setReadingGoal: setGoal(input)
+        case .undoSwipe: undoSwipe(input)
+        case .recordSwipes: break
+        case .setCover, .removeCover:
+            guard books[id] != nil else { throw Self.notFound }
+            record(Book.self, id)
         case .deleteReadingGoal:
             if goals.removeValue(forKey: id) != nil { record(ReadingGoal.self, id) }
         }
@@ -146,6 +151,9 @@ extension ModelServer {
             throw ServerError("This title is refused", code: .badUserInput, field: "title")
         }
         let isbn = input["isbn"]?.string
+        if let isbn, input["title"] == nil, unknownISBNs.contains(isbn) {
+            throw ServerError("Unknown", code: .notFound, reason: .unknownISBN)
+        }
         if let isbn, let other = books.values.first(where: { $0.isbn13 == isbn }) {
             throw ServerError("The library has it", code: .conflict, existingID: other.id)
         }

@@ -17,6 +17,8 @@ class ModelServer {
     var tombstones: Set<String> = []
     /// The title of books that cannot be created.
     var refusedTitle: String?
+    /// The numbers that no source knows.
+    var unknownISBNs: Set<String> = []
     /// The ids of all objects that were ever created, with how often.
     var creations: [String: Int] = [:]
     private(set) var log: [(typename: String, id: String)] = []
@@ -24,6 +26,7 @@ class ModelServer {
     private(set) var prunedCount = 0
     private let clock: SimulatedClock
     var sessions = ModelSessions()
+    var feed = ModelFeed()
 
     init(_ clock: SimulatedClock) { self.clock = clock }
 
@@ -59,6 +62,7 @@ class ModelServer {
     static func response(_ error: ServerError) -> HTTPResponse {
         var extensions: [String: JSON] = ["code": .string(error.code.rawValue)]
         extensions["id"] = error.existingID.map(JSON.string)
+        extensions["reason"] = error.reason.map { .string($0.rawValue) }
         extensions["retryAfter"] = error.retryAfter.map(JSON.number)
         let errors: JSON = [
             ["message": .string(error.message), "extensions": .object(extensions)]
@@ -74,10 +78,16 @@ class ModelServer {
             guard let operation = operation(of: document) else {
                 throw ServerError("Unknown mutation", code: .badUserInput)
             }
+            if operation == .recordSwipes {
+                if let error = feed.error { throw error }
+                let result = recordSwipe(request.variables["input"]?.array.first ?? [:])
+                return #"{"recordSwipes":\#(Self.text(result))}"#
+            }
             let error = try run(operation, request.variables)
             guard operation == .logProgress else { return #"{"\#(operation)":{"id":"x"}}"# }
             return #"{"logProgress":[{"error":\#(error.map(Self.inputError) ?? "null")}]}"#
         }
+        if document.contains("feed(") { return #"{"feed":\#(feedPage(request.variables))}"# }
         if document.contains("changes(") { return #"{"changes":\#(changes(after: after))}"# }
         if document.contains("books(") { return me("books", page(sortedBooks, after, size: 10)) }
         if document.contains("reads(") { return me("reads", readPage(after)) }
@@ -104,7 +114,7 @@ class ModelServer {
         text(["message": .string(error.message), "code": .string(error.code.rawValue)] as JSON)
     }
 
-    private static func text(_ value: some Encodable) -> String {
+    static func text(_ value: some Encodable) -> String {
         (try? JSON.text(value)) ?? "null"
     }
 

@@ -17,12 +17,19 @@ enum PlantedFault: String, CaseIterable {
     case hidesRefusals
     /// Objects that were deleted while the device slept stay after a reset.
     case keepsUnseenObjects
+    /// The swipes are not durable.
+    case forgetsSwipesAtRestart
     /// The cursor is stored, but the page is not.
     case skipsAPage
 
     func afterRestart(_ device: SimulatedDevice) throws {
-        guard self == .losesTheQueueAtRestart else { return }
-        try device.database.write { try $0.execute(sql: "DELETE FROM write") }
+        switch self {
+        case .losesTheQueueAtRestart:
+            try device.database.write { try $0.execute(sql: "DELETE FROM write") }
+        case .forgetsSwipesAtRestart:
+            try device.database.write { try $0.execute(sql: "UPDATE card SET action = NULL") }
+        default: break
+        }
     }
 
     func change(_ request: inout SyncRequest, of device: SimulatedDevice) {
@@ -63,7 +70,8 @@ enum PlantedFault: String, CaseIterable {
                 where !before.books.contains(where: { $0.id == book.id }) {
                     try book.delete(db)
                 }
-            case .losesTheQueueAtRestart, .choosesNewIDsForRepetitions: break
+            case .losesTheQueueAtRestart, .choosesNewIDsForRepetitions, .forgetsSwipesAtRestart:
+                break
             }
         }
     }

@@ -16,6 +16,16 @@ final class SimulatedClock: @unchecked Sendable {
     func random() -> UInt64 { generator.next() }
 }
 
+/// The clock of a device, which may be wrong.
+///
+/// `@unchecked`: a simulation has one thread.
+final class DeviceClock: @unchecked Sendable {
+    private let clock: SimulatedClock
+    var skew = 0.0
+    init(_ clock: SimulatedClock) { self.clock = clock }
+    var now: Date { clock.now.addingTimeInterval(skew) }
+}
+
 /// `@unchecked`: a simulation has one thread.
 final class MemorySessionStore: SessionStore, @unchecked Sendable {
     private var session: StoredSession?
@@ -41,6 +51,13 @@ final class SimulatedDevice {
     let library: Library
     let store: MemorySessionStore
     private let environment: ClientEnvironment
+    private let feed: FeedPrefetch?
+    private let ownClock: DeviceClock
+    /// The number of seconds by which the clock of the device is ahead.
+    var skew: Double {
+        get { ownClock.skew }
+        set { ownClock.skew = newValue }
+    }
     private(set) var engine: SyncEngine
     private(set) var session: SessionState
     private var rejectedToken: String?
@@ -58,10 +75,17 @@ final class SimulatedDevice {
         case refresh(String)
     }
 
-    init(_ number: Int, _ clock: SimulatedClock, _ tokens: StoredSession.Tokens) throws {
+    /// - Parameter feed: how much of the feed the device keeps.
+    init(
+        _ number: Int, _ clock: SimulatedClock, _ tokens: StoredSession.Tokens,
+        feed: FeedPrefetch? = nil
+    ) throws {
         self.number = number
+        self.feed = feed
+        let ownClock = DeviceClock(clock)
+        self.ownClock = ownClock
         environment = ClientEnvironment(
-            transport: NoTransport(), now: { clock.now }, random: { clock.random() },
+            transport: NoTransport(), now: { ownClock.now }, random: { clock.random() },
             timeZone: { .gmt })
         database = try DatabaseQueue()
         try LibraryDatabase.migrate(database)
@@ -72,7 +96,7 @@ final class SimulatedDevice {
             userID: "reader", writer: database, folder: URL(fileURLWithPath: "/"),
             environment: environment, client: client,
             authenticator: try Authenticator(store, client, environment))
-        engine = SyncEngine(database, environment)
+        engine = SyncEngine(database, environment, feed: feed)
         session = try SessionState(store)
     }
 
@@ -80,7 +104,7 @@ final class SimulatedDevice {
     func restart() throws {
         pending = []
         rejectedToken = nil
-        engine = SyncEngine(database, environment)
+        engine = SyncEngine(database, environment, feed: feed)
         session = try SessionState(store)
     }
 

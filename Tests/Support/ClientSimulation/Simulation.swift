@@ -10,7 +10,7 @@ import TestBasics
 final class Simulation {
     struct Step: Hashable, CustomStringConvertible {
         enum Kind: Hashable {
-            case edit, network, crash, sleep, prune, revoke, signIn, latecomer
+            case edit, network, crash, sleep, prune, revoke, signIn, latecomer, clockJump
         }
         let kind: Kind
         let device: Int
@@ -38,14 +38,15 @@ final class Simulation {
     init(
         deviceCount: Int = 3, fault: PlantedFault? = nil,
         clock: SimulatedClock = SimulatedClock(seed: 1),
-        server: ModelServer? = nil
+        server: ModelServer? = nil, feed: FeedPrefetch? = nil
     ) throws {
         self.clock = clock
         self.server = server ?? ModelServer(clock)
         self.fault = fault
         for number in 0..<deviceCount {
             devices.append(
-                try SimulatedDevice(number, clock, self.server.sessions.signIn(number, clock.now)))
+                try SimulatedDevice(
+                    number, clock, self.server.sessions.signIn(number, clock.now), feed: feed))
         }
     }
 
@@ -55,6 +56,7 @@ final class Simulation {
             Array(repeating: .network, count: 60) + Array(repeating: .edit, count: 28)
             + Array(repeating: .crash, count: 6) + Array(repeating: .sleep, count: 3)
             + [.prune, .revoke, .signIn, .signIn, .signIn, .latecomer, .latecomer, .latecomer]
+            + [.clockJump]
         return (0..<length).map { _ in
             Step(
                 kind: kinds[Int(generator.next() % UInt64(kinds.count))],
@@ -80,6 +82,8 @@ final class Simulation {
                 if device.needsSignIn {
                     try device.signIn(server.sessions.signIn(step.device, clock.now))
                 }
+            case .clockJump:
+                device.skew = [0, -86_400, 3600, 40 * 86_400][Int(step.number % 4)]
             case .latecomer:
                 guard !latecomers.isEmpty else { break }
                 let (number, request) = latecomers.remove(
@@ -90,6 +94,7 @@ final class Simulation {
             if step.prunes { server.prune() }
             try checkQueuedCreations(device)
             try checkFinishedCreations(device)
+            try checkFeed(device)
         }
         try settle()
         try check()
@@ -267,6 +272,24 @@ final class Simulation {
                     description:
                         "Device \(device.number) does not show \(id), which the server has.")
             }
+        }
+    }
+
+    /// A swiped card does not come back, and neither does another edition of its work.
+    private func checkFeed(_ device: SimulatedDevice) throws {
+        var swipes: [String: Write] = [:]
+        for (_, write) in device.issued.sorted(by: { $0.key < $1.key }) {
+            guard let card = write.input["cardId"]?.string else { continue }
+            if write.operation == .recordSwipes { swipes[card] = write }
+            if write.operation == .undoSwipe { swipes[card] = nil }
+        }
+        let monthAgo = clock.now.addingTimeInterval(device.skew - 30 * 86_400)
+        let works = Set(
+            swipes.values.filter { ($0.madeAt.date ?? .distantPast) > monthAgo }
+                .compactMap(\.card?.work))
+        let shown = try device.database.read { try Deck(db: $0).cards(limit: 200) }
+        if let card = shown.first(where: { works.contains($0.work) }) {
+            throw Failure(description: "Device \(device.number) shows \(card.id) again.")
         }
     }
 

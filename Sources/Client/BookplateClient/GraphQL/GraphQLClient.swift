@@ -23,6 +23,36 @@ struct GraphQLClient: Sendable {
             body: try JSONEncoder().encode(Body(query: document, variables: variables)))
     }
 
+    /// Returns a request with a file, by the GraphQL multipart request specification.
+    ///
+    /// - Parameter path: the variable that the file is the value of, such as `input.image`.
+    func uploadRequest(
+        _ document: String, _ variables: JSON, file: Data, path: String, token: String?
+    ) throws -> HTTPRequest {
+        var request = try request(document, variables, token: token)
+        let operations = request.body ?? Data()
+        let map = try JSONEncoder().encode(["0": ["variables.\(path)"]])
+        // The boundary must not be in the file.
+        var boundary = "bookplate"
+        while file.range(of: Data(boundary.utf8)) != nil { boundary += "-\(boundary.count)" }
+        var body = Data()
+        for (name, content) in [
+            (#"name="operations""#, operations), (#"name="map""#, map),
+            (#"name="0"; filename="file""#, file),
+        ] {
+            body += Data(
+                "--\(boundary)\r\nContent-Disposition: form-data; \(name)\r\n\r\n".utf8)
+            body += content
+            body += Data("\r\n".utf8)
+        }
+        body += Data("--\(boundary)--\r\n".utf8)
+        request.headers["Content-Type"] = "multipart/form-data; boundary=\(boundary)"
+        // Requests of this kind that a browser sends for another site do not have it.
+        request.headers["GraphQL-Preflight"] = "1"
+        request.body = body
+        return request
+    }
+
     /// Returns the data of the response.
     ///
     /// - Parameter timeout: the number of seconds after which a request without a response fails. Nil for that of the transport.

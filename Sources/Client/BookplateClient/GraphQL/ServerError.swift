@@ -115,6 +115,9 @@ public struct ErrorReason: OpenEnum {
     public let rawValue: String
     /// Creates a value from its name in the schema.
     public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// No source knows the ISBN.
+    public static let unknownISBN = Self(rawValue: "UNKNOWN_ISBN")
 }
 
 /// An enum of the schema. Values that this version does not name are kept as they are, because a newer server may have more.

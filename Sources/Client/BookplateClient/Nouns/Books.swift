@@ -43,9 +43,20 @@ public struct Books: Sendable {
         }
     }
 
-    /// Adds a book, and returns its id. A book with an ISBN or a card has no other facts until the server has filled them in.
+    /// Adds a book, and returns its id. A book with an ISBN or a card has no other facts until the server has filled them in,
+    /// unless the card is one of the feed on this device.
     @discardableResult
     public func add(_ new: New) throws -> String {
+        var id = ""
+        try library.perform { db in
+            let write = try adding(new, db)
+            id = write.target
+            return [write]
+        }
+        return id
+    }
+
+    private func adding(_ new: New, _ db: Database) throws -> Write {
         guard new.title != nil || new.isbn != nil || new.cardID != nil else {
             throw BookplateError.invalidInput("A new book needs a title, an ISBN, or a card.")
         }
@@ -63,11 +74,55 @@ public struct Books: Sendable {
             input["reads"] = [.object(read)]
             creates.insert(readID)
         }
-        try library.perform(
-            Write(
-                .createBook, id, input, needs: Set(new.shelves), creates: creates,
-                at: library.environment.timestamp))
-        return id
+        return Write(
+            .createBook, id, input, needs: Set(new.shelves), creates: creates,
+            card: try new.cardID.flatMap { try Deck(db: db).card($0) },
+            at: library.environment.timestamp)
+    }
+
+    /// The outcome of a scan.
+    public enum Scan: Hashable, Sendable {
+        /// The book was added. The server completes it later.
+        case added(String)
+        /// The library has a book with this ISBN already.
+        case inLibrary(String)
+
+        /// The id of the book.
+        public var book: String {
+            switch self {
+            case .added(let id), .inLibrary(let id): id
+            }
+        }
+    }
+
+    /// Adds a book by its bar code, also without a network. If no source knows the ISBN, the book stays in the library with the ISBN as its
+    /// title, and a problem asks for the title.
+    ///
+    /// - Parameter code: the ISBN as typed or scanned.
+    /// - Throws: `BookplateError.invalidInput` if it is not an ISBN.
+    @discardableResult
+    public func scan(
+        _ code: String, shelves: [String] = [], status: ReadingStatus = .wantToRead
+    ) throws -> Scan {
+        guard let isbn = ISBN(scanned: code) else {
+            throw BookplateError.invalidInput("\(code) is not an ISBN. Scan or type it again.")
+        }
+        var scan: Scan?
+        try library.perform { db in
+            let sql = "SELECT id FROM book WHERE isbn13 = ?"
+            let existing = try String.fetchOne(
+                db.cachedStatement(sql: sql), arguments: [isbn.rawValue])
+            if let existing {
+                scan = .inLibrary(existing)
+                return []
+            }
+            let write = try adding(
+                .init(isbn: isbn.rawValue, shelves: shelves, status: status), db)
+            scan = .added(write.target)
+            return [write]
+        }
+        guard let scan else { throw BookplateError.invalidInput("\(code) was not added.") }
+        return scan
     }
 
     /// Changes the facts of a book: `try books.update(id) { $0.pageCount = 320 }`. Only the properties that differ afterwards are sent.

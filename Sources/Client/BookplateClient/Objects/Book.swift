@@ -10,7 +10,7 @@ public struct Book: LibraryRecord, LibraryObject {
         id title subtitle author authors { id name role } isbn13 publisher publishedDate pageCount language category
         genre description binding moods privateNotes status currentPage series { series { id name } position }
         shelves { id } review { stars text hasSpoilers createdAt updatedAt }
-        image { url thumbnailUrl: url(size: THUMBNAIL) width height dominantColor blurHash kind }
+        image { \(CoverImage.selection) }
         addedAt updatedAt
         """
 
@@ -115,10 +115,17 @@ public struct SeriesEntry: Codable, Hashable, Sendable {
 
 /// The image of a book: its cover, or a title card if there is none.
 public struct CoverImage: Codable, Hashable, Sendable {
-    /// The address of the image. The content of an address never changes.
+    static let selection = """
+        url thumbnailUrl: url(size: THUMBNAIL) largeUrl: url(size: LARGE) width height dominantColor blurHash kind
+        """
+
+    /// The address of the image in the size `full`. The content of an address never changes. A cover that has not been sent has an
+    /// address that only `Covers` can read.
     public let url: URL
     /// The address of a small version.
     public let thumbnailUrl: URL
+    /// The address of a version for tablets and zooming.
+    public let largeUrl: URL
     /// The width of the image in pixels.
     public let width: Int
     /// The height of the image in pixels.

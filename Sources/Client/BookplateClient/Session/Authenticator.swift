@@ -28,12 +28,21 @@ actor Authenticator {
     nonisolated func execute<Result: Decodable>(
         _ document: String, _ variables: JSON, of userID: String, as: Result.Type = Result.self
     ) async throws -> Result {
+        try await execute(of: userID) { try client.request(document, variables, token: $0) }
+    }
+
+    /// Runs a request as a reader. If the server refuses the access token, the request is repeated with a new one.
+    ///
+    /// - Parameter request: returns the request with an access token.
+    nonisolated func execute<Result: Decodable>(
+        of userID: String, _ request: (String) throws -> HTTPRequest
+    ) async throws -> Result {
         let token = try await accessToken(of: userID)
         do {
-            return try await client.execute(document, variables, token: token)
+            return try GraphQLClient.data(of: try await client.send(try request(token)))
         } catch let error as ServerError where error.code == .unauthenticated {
             let token = try await accessToken(of: userID, rejected: token)
-            return try await client.execute(document, variables, token: token)
+            return try GraphQLClient.data(of: try await client.send(try request(token)))
         }
     }
 

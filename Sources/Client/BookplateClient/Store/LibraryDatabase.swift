@@ -62,8 +62,9 @@ enum LibraryDatabase {
             try db.execute(sql: objectTables)
             try db.execute(sql: shelfIndex)
             try db.execute(sql: queueTables)
+            try db.execute(sql: feedTables)
             try db.create(virtualTable: "book_search", using: FTS5()) { t in
-                t.synchronize(withTable: "book")
+                t.content = "book"
                 t.tokenizer = .unicode61(diacritics: .remove)
                 t.prefixes = [2, 3]
                 t.column("title")
@@ -71,6 +72,7 @@ enum LibraryDatabase {
                 t.column("author")
                 t.column("isbn13")
             }
+            try db.execute(sql: searchTriggers)
         }
         try migrator.migrate(writer)
     }
@@ -91,6 +93,7 @@ enum LibraryDatabase {
         CREATE INDEX book_added ON book (addedAt, id);
         CREATE INDEX book_status_added ON book (status, addedAt, id);
         CREATE INDEX book_title ON book (title COLLATE NOCASE, id);
+        CREATE INDEX book_isbn ON book (isbn13);
         CREATE INDEX book_author ON book (author COLLATE NOCASE, title COLLATE NOCASE, id);
         CREATE TABLE read (
             id TEXT PRIMARY KEY NOT NULL, book TEXT NOT NULL, startedOn TEXT, finishedOn TEXT,
@@ -141,11 +144,32 @@ enum LibraryDatabase {
         END;
         """
 
+    /// Keep the search in step with the books. GRDB's own triggers replace the words of a book with each change of it, which writes many
+    /// pages.
+    private static let searchTriggers = """
+        CREATE TRIGGER book_search_inserted AFTER INSERT ON book BEGIN
+            INSERT INTO book_search (rowid, title, subtitle, author, isbn13)
+            VALUES (new.rowid, new.title, new.subtitle, new.author, new.isbn13);
+        END;
+        CREATE TRIGGER book_search_deleted AFTER DELETE ON book BEGIN
+            INSERT INTO book_search (book_search, rowid, title, subtitle, author, isbn13)
+            VALUES ('delete', old.rowid, old.title, old.subtitle, old.author, old.isbn13);
+        END;
+        CREATE TRIGGER book_search_updated AFTER UPDATE OF title, subtitle, author, isbn13 ON book
+        WHEN (old.title, old.subtitle, old.author, old.isbn13) IS NOT (new.title, new.subtitle, new.author, new.isbn13)
+        BEGIN
+            INSERT INTO book_search (book_search, rowid, title, subtitle, author, isbn13)
+            VALUES ('delete', old.rowid, old.title, old.subtitle, old.author, old.isbn13);
+            INSERT INTO book_search (rowid, title, subtitle, author, isbn13)
+            VALUES (new.rowid, new.title, new.subtitle, new.author, new.isbn13);
+        END;
+        """
+
     private static let queueTables = """
         CREATE TABLE write (
             seq INTEGER PRIMARY KEY AUTOINCREMENT, operation TEXT NOT NULL, target TEXT NOT NULL,
             input TEXT NOT NULL, changes TEXT NOT NULL, needs TEXT NOT NULL, creates TEXT NOT NULL,
-            madeAt TEXT NOT NULL, answered INTEGER NOT NULL
+            madeAt TEXT NOT NULL, card TEXT, answered INTEGER NOT NULL
         );
         CREATE TABLE server_state (
             typename TEXT NOT NULL, id TEXT NOT NULL, object TEXT, PRIMARY KEY (typename, id)
@@ -162,6 +186,22 @@ enum LibraryDatabase {
             id INTEGER PRIMARY KEY AUTOINCREMENT, write INTEGER, operation TEXT NOT NULL, target TEXT NOT NULL,
             message TEXT NOT NULL, code TEXT NOT NULL, reason TEXT, min REAL, max REAL, field TEXT,
             existingID TEXT, undone TEXT NOT NULL, at TEXT NOT NULL
+        );
+        """
+
+    /// See `Deck`. A card without an action is shown.
+    private static let feedTables = """
+        CREATE TABLE card (
+            id TEXT PRIMARY KEY NOT NULL, work TEXT NOT NULL, author TEXT, series TEXT, position INTEGER NOT NULL,
+            card TEXT, action TEXT, scope TEXT, swipedAt TEXT, swipeNumber INTEGER, book TEXT,
+            oldBook TEXT
+        );
+        CREATE INDEX card_position ON card (position) WHERE action IS NULL;
+        CREATE INDEX card_swipe ON card (swipeNumber);
+        CREATE INDEX card_work ON card (work);
+        CREATE TABLE feed_position (
+            id INTEGER PRIMARY KEY CHECK (id = 1), genres TEXT NOT NULL, cursor TEXT, startedAt TEXT, endedAt TEXT,
+            sentSwipes INTEGER NOT NULL
         );
         """
 }

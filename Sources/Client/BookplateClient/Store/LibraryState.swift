@@ -19,7 +19,12 @@ struct LibraryState {
 
     func save<Object: LibraryObject>(_ object: Object) throws {
         try keepServerState(Object.self, object.id)
-        try object.upsert(db)
+        // Each column that is written costs the pages of its indexes.
+        if let old = try find(Object.self, object.id) {
+            try object.updateChanges(db, from: old)
+        } else {
+            try object.insert(db)
+        }
     }
 
     func delete<Object: LibraryObject>(_ type: Object.Type, _ id: String) throws {

@@ -31,7 +31,8 @@ public struct Problem: Codable, Hashable, Identifiable, Sendable, FetchableRecor
     public let field: String?
     /// The object that the library has already. Later changes have been applied to it, unless they deleted the new object.
     public let existingID: String?
-    /// Everything that was undone: the refused change, and those that depended on it.
+    /// Everything that was undone: the refused change, and those that depended on it. Empty if nothing was, for example because a scanned
+    /// book without a known title stays in the library.
     public let undone: [Change]
     /// The time of the report.
     public let at: Timestamp
@@ -47,11 +48,15 @@ public struct Problem: Codable, Hashable, Identifiable, Sendable, FetchableRecor
         public let target: String
     }
 
-    init(_ error: ServerError, undone: [Write], write: Int64?, at: Timestamp) {
+    init(
+        _ error: ServerError, about subject: Write? = nil, undone: [Write], write: Int64?,
+        at: Timestamp
+    ) {
+        let subject = subject ?? undone.first
         id = nil
         self.write = write
-        operation = undone.first?.operation.rawValue ?? ""
-        target = undone.first?.target ?? ""
+        operation = subject?.operation.rawValue ?? ""
+        target = subject?.target ?? ""
         message = error.message
         code = error.code
         reason = error.reason

@@ -9,6 +9,13 @@ struct WriteQueue {
     func add(_ write: Write) throws {
         var write = write
         try write.insert(db)
+        switch write.operation {
+        case .recordSwipes: try Deck(db: db).swiped(write)
+        case .undoSwipe:
+            if let card = write.input["cardId"]?.string { try Deck(db: db).undone(card) }
+        case .createBook: if let card = write.card { try Deck(db: db).added(card) }
+        default: break
+        }
         try LocalEffect(state: LibraryState(db: db), write: write).apply()
     }
 
@@ -52,6 +59,13 @@ struct WriteQueue {
     /// Call this within `LibraryState.receive`.
     func refuse(_ seq: Int64, _ error: ServerError, at time: Timestamp) throws {
         guard let write = try Write.fetchOne(db, key: seq) else { return }
+        if error.reason == .unknownISBN, let titled = write.withISBNAsTitle {
+            // The server accepts any ISBN of a book with a title, and completes the book if a source knows it later.
+            try titled.update(db)
+            try Problem(error, about: write, undone: [], write: nil, at: time).insert(db)
+            try Problem.trim(db)
+            return
+        }
         var missing = write.creates
         if error.code == .conflict, let existing = error.existingID, let id = write.createdID,
             try !isDeleted(id, after: seq)
@@ -60,8 +74,28 @@ struct WriteQueue {
             missing.remove(id)
         }
         let undone = try remove(write, missing: missing)
+        // A card that the catalog no longer has is not shown again.
+        for swipe in undone where swipe.operation == .recordSwipes && error.code != .notFound {
+            if let card = swipe.card { try Deck(db: db).undone(card.id) }
+        }
+        if error.code == .notFound, write.isOnlyOpinion { return }
         try Problem(error, undone: undone, write: nil, at: time).insert(db)
         try Problem.trim(db)
+    }
+
+    /// Whether the server has saved another book for a swipe than the one that the swipe would have added.
+    func hasOtherBook(_ seq: Int64, _ book: String) throws -> Bool {
+        try Write.fetchOne(db, key: seq)?.savedBook.map { $0 != book } ?? false
+    }
+
+    /// Uses the book that the server has saved for a swipe in place of the one that the swipe would have added. Call this within
+    /// `LibraryState.receive`.
+    func saved(_ book: String, for seq: Int64) throws {
+        guard let id = try Write.fetchOne(db, key: seq)?.savedBook else { return }
+        if try !isDeleted(id, after: seq) { try replace(id, with: book, after: seq) }
+        // The swipe has no effect of its own then.
+        try Write.deleteOne(db, key: seq)
+        try db.execute(sql: "UPDATE card SET book = NULL WHERE book = ?", arguments: [id])
     }
 
     /// Removes a write that waits, and the later writes that need what it would have created. Call this within `LibraryState.receive`.
@@ -110,6 +144,21 @@ struct WriteQueue {
 }
 
 extension Write {
+    /// The creation of a book from nothing but an ISBN, with the ISBN as the title. Nil for other writes.
+    fileprivate var withISBNAsTitle: Write? {
+        guard operation == .createBook, input["title"] == nil, let isbn = input["isbn"] else {
+            return nil
+        }
+        var titled = self
+        titled.input["title"] = isbn
+        return titled
+    }
+
+    /// Whether the write only says what the reader thinks of a card. Nothing is lost if the catalog no longer has the card.
+    fileprivate var isOnlyOpinion: Bool {
+        operation == .undoSwipe || operation == .recordSwipes && savedBook == nil
+    }
+
     /// The id of the object that the mutation creates, if it can conflict with an object that the library has already.
     fileprivate var createdID: String? {
         switch operation {

@@ -17,6 +17,12 @@ enum SyncDocuments {
 
     private static let page = "pageInfo { endCursor hasNextPage }"
 
+    static let feed = """
+        query ($first: Int!, $after: String, $genres: [String!]) {
+          feed(first: $first, after: $after, genres: $genres) { nodes { \(FeedCard.selection) } \(page) }
+        }
+        """
+
     static func document(of stage: SyncPosition.Stage) -> String {
         switch stage {
         case .shelves:

@@ -6,11 +6,14 @@ struct SyncRequest: Sendable {
     enum Purpose: Hashable, Sendable {
         case write(Int64, Operation)
         case pull
+        case feed
     }
 
     let purpose: Purpose
     let document: String
     let variables: JSON
+    /// The file in the folder of uploads that is sent with the request.
+    var upload: String?
 }
 
 /// The outcome of a request.
@@ -18,6 +21,8 @@ enum SyncOutcome: Sendable {
     case response(HTTPResponse)
     /// There is no response. The server may have done it.
     case unreachable
+    /// The request could not be sent, and never can be.
+    case impossible(ServerError)
 }
 
 /// Decides what is sent to the server, and applies the responses. It does not send, wait, or start tasks, so a test can drive it
@@ -34,11 +39,15 @@ final class SyncEngine {
     private let environment: ClientEnvironment
     private var inFlight: Set<Int64> = []
     private var isPulling = false
+    /// How many cards of the feed are kept. Nil if the app does not use it.
+    private let feed: FeedPrefetch?
+    private var isFetchingFeed = false
     /// Whether the log may have more than the local library.
     private var needsPull = true
     /// The delay of everything after the server could not be reached, and of single writes after unknown errors.
     private var delay = Delay()
     private var pullDelay = Delay()
+    private var feedDelay = Delay()
     private var writeDelays: [Int64: Delay] = [:]
     /// Whether the server has refused the access token. Nothing is sent until `resume`.
     private(set) var needsToken = false
@@ -46,7 +55,10 @@ final class SyncEngine {
     /// The maximum number of writes in flight.
     static let parallelWrites = 4
 
-    init(_ writer: any DatabaseWriter, _ environment: ClientEnvironment) {
+    init(
+        _ writer: any DatabaseWriter, _ environment: ClientEnvironment, feed: FeedPrefetch? = nil
+    ) {
+        self.feed = feed
         self.writer = writer
         self.environment = environment
     }
@@ -54,7 +66,26 @@ final class SyncEngine {
     /// Returns the requests to send now. Call `received` for each of them.
     func next() throws -> [SyncRequest] {
         let now = environment.now()
-        guard !needsToken, !isPulling, !delay.isActive(now) else { return [] }
+        guard !needsToken, !delay.isActive(now) else { return [] }
+        return try nextOfLibrary(now) + nextOfFeed(now)
+    }
+
+    private func nextOfFeed(_ now: Date) throws -> [SyncRequest] {
+        guard let feed, !isFetchingFeed, !feedDelay.isActive(now) else { return [] }
+        let variables: JSON? = try writer.read { db in
+            let deck = Deck(db: db)
+            guard try deck.isDue(feed, now: Timestamp(now)) else { return .none }
+            return try deck.request(feed, now: Timestamp(now))
+        }
+        guard let variables else { return [] }
+        isFetchingFeed = true
+        return [
+            SyncRequest(purpose: .feed, document: SyncDocuments.feed, variables: variables)
+        ]
+    }
+
+    private func nextOfLibrary(_ now: Date) throws -> [SyncRequest] {
+        guard !isPulling else { return [] }
         let waiting = Set(writeDelays.filter { $0.value.isActive(now) }.keys)
         let writes = try writer.read { db in
             try WriteQueue(db: db).sendable(
@@ -65,7 +96,7 @@ final class SyncEngine {
             return writes.map {
                 SyncRequest(
                     purpose: .write($0.seq ?? 0, $0.operation), document: $0.operation.document,
-                    variables: $0.variables)
+                    variables: $0.variables, upload: $0.upload)
             }
         }
         guard needsPull, inFlight.isEmpty, !pullDelay.isActive(now) else { return [] }
@@ -77,13 +108,22 @@ final class SyncEngine {
     /// The time at which `next` may return more, if nothing else happens. Nil if it is not known.
     var wakesAt: Date? {
         let now = environment.now()
-        return ([delay, pullDelay] + writeDelays.values).filter { $0.isActive(now) }
+        return ([delay, pullDelay, feedDelay] + writeDelays.values).filter { $0.isActive(now) }
             .compactMap(\.until).min()
     }
 
     /// The server could not be reached before a request was sent.
     func networkFailed(retryAfter: Double? = nil) {
         delay.extend(environment, atLeast: retryAfter)
+    }
+
+    /// The files that the queue has not sent, or whose covers have not arrived.
+    func neededUploads() throws -> Set<String> {
+        try writer.read { db in
+            let writes = try Write.filter(Column("operation") == Operation.setCover.rawValue)
+                .fetchAll(db)
+            return Set(writes.compactMap(\.upload))
+        }
     }
 
     /// Something has changed on the server.
@@ -93,6 +133,7 @@ final class SyncEngine {
     func retryNow() {
         delay = Delay()
         pullDelay = Delay()
+        feedDelay = Delay()
     }
 
     /// There is a new access token.
@@ -104,6 +145,9 @@ final class SyncEngine {
         case .pull:
             isPulling = false
             try receivedPage(outcome)
+        case .feed:
+            isFetchingFeed = false
+            try receivedCards(outcome, to: request.variables)
         case .write(let seq, let operation):
             inFlight.remove(seq)
             try receivedAnswer(WriteAnswer(outcome, to: operation), seq)
@@ -134,16 +178,51 @@ final class SyncEngine {
             }
         } catch {
             needsPull = true
-            switch (error as? ServerError)?.code {
-            case .unauthenticated?: needsToken = true
-            case .rateLimited?, .serviceUnavailable?:
-                delay.extend(environment, atLeast: (error as? ServerError)?.retryAfter)
-            // The server responds, but this client does not understand it. Writes are still sent.
-            case nil where error as? BookplateError == .invalidResponse(status: 200):
-                pullDelay.extend(environment)
-            case nil: delay.extend(environment)
-            default: pullDelay.extend(environment)
+            wait(\.pullDelay, after: error)
+        }
+    }
+
+    private func receivedCards(_ outcome: SyncOutcome, to variables: JSON) throws {
+        struct Response: Decodable { let feed: Page<FeedCard>? }
+        guard let feed else { return }
+        let now = environment.timestamp
+        do {
+            guard case .response(let response) = outcome else {
+                throw BookplateError.unreachable("")
             }
+            let decoded: Response = try GraphQLClient.data(of: response)
+            guard let page = decoded.feed else {
+                throw BookplateError.invalidResponse(status: response.status)
+            }
+            try writer.write {
+                try Deck(db: $0).store(page, to: variables, feed, now: now)
+            }
+            delay = Delay()
+            feedDelay = Delay()
+        } catch let error as DatabaseError {
+            throw error
+        } catch let error as ServerError where error.code == .badUserInput {
+            // The cursor is not one of this server.
+            feedDelay.extend(environment)
+            try writer.write { try Deck(db: $0).forgetCursor() }
+        } catch {
+            wait(\.feedDelay, after: error)
+        }
+    }
+
+    /// Waits after a query has failed.
+    ///
+    /// - Parameter own: the delay of this kind of query.
+    private func wait(_ own: ReferenceWritableKeyPath<SyncEngine, Delay>, after error: any Error) {
+        switch (error as? ServerError)?.code {
+        case .unauthenticated?: needsToken = true
+        case .rateLimited?, .serviceUnavailable?:
+            delay.extend(environment, atLeast: (error as? ServerError)?.retryAfter)
+        // The server responds, but this client does not understand it. Writes are still sent.
+        case nil where error as? BookplateError == .invalidResponse(status: 200):
+            self[keyPath: own].extend(environment)
+        case nil: delay.extend(environment)
+        default: self[keyPath: own].extend(environment)
         }
     }
 
@@ -151,10 +230,18 @@ final class SyncEngine {
 
     private func receivedAnswer(_ answer: WriteAnswer, _ seq: Int64) throws {
         switch answer {
-        case .done:
+        case .done(let savedBook):
             delay = Delay()
             writeDelays[seq] = nil
-            try writer.write { try WriteQueue(db: $0).markAnswered(seq) }
+            try writer.write { db in
+                try WriteQueue(db: db).markAnswered(seq)
+                guard let savedBook, try WriteQueue(db: db).hasOtherBook(seq, savedBook) else {
+                    return
+                }
+                try LibraryState(db: db).receive { _ in
+                    try WriteQueue(db: db).saved(savedBook, for: seq)
+                }
+            }
             needsPull = true
         case .refused(let error):
             delay = Delay()
@@ -171,6 +258,8 @@ final class SyncEngine {
         case .allWait(let retryAfter): delay.extend(environment, atLeast: retryAfter)
         case .waits(let error):
             writeDelays[seq, default: Delay()].extend(environment, atLeast: error.retryAfter)
+            // The sources of books are down. That is not a problem of the reader.
+            guard error.code != .upstreamUnavailable else { return }
             let time = environment.timestamp
             try writer.write { db in
                 guard let write = try Write.fetchOne(db, key: seq) else { return }
@@ -182,7 +271,8 @@ final class SyncEngine {
 
 /// The meaning of the response to a write.
 enum WriteAnswer {
-    case done
+    /// - Parameter savedBook: the book in the library of a card that was liked or bought.
+    case done(savedBook: String?)
     /// The write can never succeed.
     case refused(ServerError)
     case unauthenticated
@@ -194,15 +284,22 @@ enum WriteAnswer {
     /// A write is done only if the response has the result of its mutation. Other programs, such as the sign-in page of a hotel's
     /// network, also respond with status 200.
     init(_ outcome: SyncOutcome, to operation: Operation) {
-        guard case .response(let response) = outcome else {
+        let response: HTTPResponse
+        switch outcome {
+        case .response(let received): response = received
+        case .unreachable:
             self = .allWait(retryAfter: nil)
+            return
+        case .impossible(let error):
+            self = .refused(error)
             return
         }
         guard let error = GraphQLClient.errors(of: response)?.first ?? Self.entryError(response)
         else {
+            let result = Self.result(response, of: operation)
             self =
-                Self.hasResult(response, of: operation)
-                ? .done : .allWait(retryAfter: response.retryAfter)
+                result.map { .done(savedBook: $0["saved"]?.array.first?["id"]?.string) }
+                ?? .allWait(retryAfter: response.retryAfter)
             return
         }
         switch error.code {
@@ -215,17 +312,27 @@ enum WriteAnswer {
         }
     }
 
-    private static func hasResult(_ response: HTTPResponse, of operation: Operation) -> Bool {
+    private static func result(_ response: HTTPResponse, of operation: Operation) -> JSON? {
         let body = try? JSONDecoder().decode(JSON.self, from: response.body)
-        guard let result = body?["data"]?[operation.rawValue] else { return false }
-        return operation == .logProgress ? result.array.count == 1 : result != .null
+        guard let result = body?["data"]?[operation.rawValue],
+            operation == .logProgress ? result.array.count == 1 : result != .null
+        else { return .none }
+        return result
     }
 
     /// The error of an entry of a batch, which is data of the response.
     private static func entryError(_ response: HTTPResponse) -> ServerError? {
         struct Entry: Decodable { let error: ServerError? }
-        struct Batch: Decodable { let logProgress: [Entry]? }
+        struct Swipes: Decodable { let unknownCardIds: [String] }
+        struct Batch: Decodable {
+            let logProgress: [Entry]?
+            let recordSwipes: Swipes?
+        }
         let batch = try? JSONDecoder().decode(GraphQLResponse<Batch>.self, from: response.body)
+        if let unknown = batch?.data?.recordSwipes?.unknownCardIds.first {
+            return ServerError(
+                "The catalog no longer has the card \(unknown).", code: .notFound, field: "cardId")
+        }
         return batch?.data?.logProgress?.first?.error
     }
 }
@@ -235,7 +342,7 @@ struct Delay {
     private(set) var until: Date?
     /// The number of seconds from the last failure to `until`.
     private var length = 0.0
-    private var failures = 0
+    private(set) var failures = 0
 
     /// A delay also ends when the clock is set back before its beginning.
     func isActive(_ now: Date) -> Bool {

@@ -8,11 +8,14 @@ actor SyncLoop {
     private let authenticator: Authenticator
     private let environment: ClientEnvironment
     private let wakeUp: WakeUp
+    private let uploads: UploadFolder
 
     init(
         engine: sending SyncEngine, userID: String, client: GraphQLClient,
-        authenticator: Authenticator, environment: ClientEnvironment, wakeUp: WakeUp
+        authenticator: Authenticator, environment: ClientEnvironment, wakeUp: WakeUp,
+        uploads: UploadFolder
     ) {
+        self.uploads = uploads
         self.engine = engine
         self.userID = userID
         self.client = client
@@ -29,6 +32,7 @@ actor SyncLoop {
             timer?.cancel()
             if wakeUp.takeRetry() { engine.retryNow() }
             try await work()
+            try uploads.clean { try engine.neededUploads() }
             guard let date = engine.wakesAt else { continue }
             let seconds = date.timeIntervalSince(environment.now())
             timer = Task { [environment, wakeUp] in
@@ -82,11 +86,11 @@ actor SyncLoop {
     /// Sends requests, a few at the same time, until there are none or the token is refused.
     private func send(_ token: String) async throws {
         try await withThrowingTaskGroup(of: Result.self) { group in
-            let client = client
+            let (client, uploads) = (client, uploads)
             func start() throws {
                 for request in try engine.next() {
                     group.addTask {
-                        let outcome = await client.outcome(of: request, token: token)
+                        let outcome = await client.outcome(of: request, uploads, token: token)
                         return Result(request: request, outcome: outcome)
                     }
                 }
@@ -103,9 +107,21 @@ actor SyncLoop {
 }
 
 extension GraphQLClient {
-    fileprivate func outcome(of sync: SyncRequest, token: String) async -> SyncOutcome {
+    fileprivate func outcome(
+        of sync: SyncRequest, _ uploads: UploadFolder, token: String
+    ) async -> SyncOutcome {
         do {
-            let request = try request(sync.document, sync.variables, token: token)
+            var request = try request(sync.document, sync.variables, token: token)
+            if let upload = sync.upload {
+                guard let file = uploads.data(of: upload) else {
+                    return .impossible(
+                        ServerError(
+                            "The file of the cover is no longer on this device.",
+                            code: .localDamage))
+                }
+                request = try uploadRequest(
+                    sync.document, sync.variables, file: file, path: "input.image", token: token)
+            }
             return .response(try await send(request))
         } catch {
             return .unreachable

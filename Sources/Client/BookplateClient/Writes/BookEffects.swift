@@ -4,15 +4,20 @@ import GRDB
 extension LocalEffect {
     func createBook() throws {
         guard try state.find(Book.self, write.target) == nil else { return }
-        var book = Book(
-            id: write.target,
-            title: write.input["title"]?.string ?? write.input["isbn"]?.string ?? "",
-            authors: [], moods: [],
-            status: write.input["status"]?.string.map(ReadingStatus.init(rawValue:)) ?? .wantToRead,
-            series: [],
-            shelves: (write.input["shelfIds"]?.array ?? []).compactMap(\.string).map(
-                Reference.init(id:)),
-            addedAt: write.madeAt, updatedAt: write.madeAt)
+        let isbn = write.input["isbn"]?.string
+        var book =
+            write.card.map { Book(id: write.target, card: $0, at: write.madeAt) }
+            ?? Book(
+                id: write.target, title: isbn ?? "", authors: [],
+                isbn13: isbn.flatMap(ISBN.init(scanned:))?.rawValue, moods: [],
+                status: .wantToRead, series: [], shelves: [],
+                addedAt: write.madeAt, updatedAt: write.madeAt)
+        if let title = write.input["title"]?.string { book.title = title }
+        if let status = write.input["status"]?.string {
+            book.status = ReadingStatus(rawValue: status)
+        }
+        book.shelves = (write.input["shelfIds"]?.array ?? []).compactMap(\.string).map(
+            Reference.init(id:))
         setFacts(of: &book)
         try state.save(book)
         for read in write.input["reads"]?.array ?? [] { try saveRead(read, of: write.target) }

@@ -32,6 +32,10 @@ struct LocalEffect {
         case .deleteNote: try state.delete(Note.self, write.target)
         case .setReadingGoal: try setReadingGoal()
         case .deleteReadingGoal: try state.delete(ReadingGoal.self, write.target)
+        case .recordSwipes: try recordSwipes()
+        case .undoSwipe: try undoSwipe()
+        case .setCover: try setCover()
+        case .removeCover: try change(Book.self, write.target) { $0.image = nil }
         }
     }
 

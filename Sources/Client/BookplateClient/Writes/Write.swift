@@ -11,7 +11,7 @@ struct Write: Codable, Hashable, Sendable, FetchableRecord, MutablePersistableRe
     let operation: Operation
     /// The id of the object that the mutation changes or creates.
     let target: String
-    let input: [String: JSON]
+    var input: [String: JSON]
     /// The objects that the mutation changes. Writes that change the same object are sent one after the other.
     let changes: Set<String>
     /// The objects that the mutation refers to.
@@ -19,11 +19,13 @@ struct Write: Codable, Hashable, Sendable, FetchableRecord, MutablePersistableRe
     /// The objects among `changes` that do not exist before the mutation.
     let creates: Set<String>
     let madeAt: Timestamp
+    /// The card of the book. The library shows its facts until the server has the book.
+    let card: FeedCard?
     /// Whether the server has done it. The write stays in the queue until its effects have arrived.
     var isAnswered = false
 
     enum CodingKeys: String, CodingKey {
-        case seq, operation, target, input, changes, needs, creates, madeAt
+        case seq, operation, target, input, changes, needs, creates, madeAt, card
         case isAnswered = "answered"
     }
 
@@ -31,7 +33,7 @@ struct Write: Codable, Hashable, Sendable, FetchableRecord, MutablePersistableRe
     init(
         _ operation: Operation, _ target: String, _ input: [String: JSON] = [:],
         related: Set<String> = [], needs: Set<String> = [], creates: Set<String> = [],
-        at: Timestamp
+        card: FeedCard? = nil, at: Timestamp
     ) {
         self.operation = operation
         self.target = target
@@ -39,6 +41,7 @@ struct Write: Codable, Hashable, Sendable, FetchableRecord, MutablePersistableRe
         changes = related.union(creates).union([target])
         self.needs = needs
         self.creates = creates
+        self.card = card
         madeAt = at
     }
 
@@ -65,6 +68,8 @@ enum Operation: String, Codable, CaseIterable, Sendable {
     case logProgress, updateProgress, deleteProgress
     case createNote, updateNote, deleteNote
     case setReadingGoal, deleteReadingGoal
+    case recordSwipes, undoSwipe
+    case setCover, removeCover
 
     /// The document of the mutation. The response contains nothing but ids: the effects arrive in the change log.
     var document: String {
@@ -78,19 +83,27 @@ enum Operation: String, Codable, CaseIterable, Sendable {
         }
     }
 
-    /// Only the batch reports the errors of its entries separately.
-    private var inputName: String { self == .logProgress ? "inputs" : "input" }
+    /// Whether the mutation takes a list of inputs. Only the batch of progress reports the errors of its entries separately, and swipes
+    /// have no other mutation.
+    var isBatch: Bool { self == .logProgress || self == .recordSwipes }
+
+    private var inputName: String { isBatch ? "inputs" : "input" }
 
     private var selection: String {
         switch self {
         case .moveBook: "{ joinedShelf { id } }"
         case .logProgress: "{ error { code reason message min max field } }"
+        case .recordSwipes: "{ unknownCardIds saved { id } }"
+        case .undoSwipe: "{ card { id } }"
         default: "{ id }"
         }
     }
 
     private var takesID: Bool {
-        ![.createShelf, .createBook, .logProgress, .createNote, .setReadingGoal].contains(self)
+        ![
+            .createShelf, .createBook, .logProgress, .createNote, .setReadingGoal, .recordSwipes,
+            .undoSwipe,
+        ].contains(self)
     }
 
     private var inputType: String? {
@@ -110,8 +123,11 @@ enum Operation: String, Codable, CaseIterable, Sendable {
         case .createNote: "CreateNoteInput"
         case .updateNote: "UpdateNoteInput"
         case .setReadingGoal: "SetReadingGoalInput"
+        case .recordSwipes: "[SwipeInput!]"
+        case .undoSwipe: "UndoSwipeInput"
+        case .setCover: "CoverSourceInput"
         case .deleteBook, .restoreBook, .deleteReview, .deleteRead, .deleteProgress, .deleteNote,
-            .deleteReadingGoal:
+            .deleteReadingGoal, .removeCover:
             nil
         }
     }
@@ -120,8 +136,9 @@ enum Operation: String, Codable, CaseIterable, Sendable {
 extension Write {
     /// The variables of the document.
     var variables: JSON {
-        operation == .logProgress
-            ? ["input": .array([.object(input)])]
-            : ["id": .string(target), "input": .object(input)]
+        if operation.isBatch { return ["input": .array([.object(input)])] }
+        // The file follows in another part of the request.
+        let input: [String: JSON] = upload == nil ? input : ["image": nil]
+        return ["id": .string(target), "input": .object(input)]
     }
 }
