@@ -23,6 +23,8 @@
 struct CardOrder {
     /// The number of cards, including the next one, whose genres have prices.
     private static let pricedCards = 10
+    /// The minimum number of books of the favorite genre, if another one has as many.
+    private static let favoriteBooksMin = 7
     /// The maximum number of books of a series, and of an author, among `FeedRanking.spread` consecutive cards.
     private static let limits = (series: 3, author: 4)
 
@@ -58,8 +60,12 @@ struct CardOrder {
         let liked = signals.filter { $0.weight > 0 }.map(\.traits)
         let (inLikes, inBooks) = (liked.countsOfLeadingGenres, books.countsOfLeadingGenres)
         let least = max(3, (liked.count + 1) / 2)
-        let favorite = inBooks.filter { (inLikes[$0.key] ?? 0) >= least }
-            .min { ($0.value, $0.key) < ($1.value, $1.key) }?.key
+        let qualified = inBooks.filter { (inLikes[$0.key] ?? 0) >= least }
+        // A genre with fewer books cannot have every third card of a page.
+        let ample = qualified.filter { $0.value >= Self.favoriteBooksMin }
+        let favorite =
+            (ample.min { ($0.value, $0.key) < ($1.value, $1.key) }
+            ?? qualified.max { ($0.value, $1.key) < ($1.value, $0.key) })?.key
         quotas = [(preferred, 2, 1), (favorite.map { [$0] } ?? [], 3, 0)]
             .filter { !$0.0.isEmpty }
             .map { genres, period, start in

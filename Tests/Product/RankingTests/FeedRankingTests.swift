@@ -62,7 +62,7 @@ private func likes(_ count: Int) -> [ReaderSignal] {
     }
 
     private static func share(of genre: Int16, in order: [Int]) -> Int {
-        order.count { catalog[$0].traits.genres.contains(genre) }
+        order.count { $0 < catalog.count && catalog[$0].traits.genres.contains(genre) }
     }
 
     /// Without links between books, the genres of the liked books decide.
@@ -76,7 +76,7 @@ private func likes(_ count: Int) -> [ReaderSignal] {
     }
 
     /// Books of a small genre have few readers, and other readers' likes lead elsewhere.
-    /// The likes also have genre 8, which more books have than genre 12.
+    /// The likes also have genre 8, which more books have than genre 12, and genre 13, which too few have.
     @Test(arguments: [(3, 0, true), (3, 3, true), (5, 0, true), (2, 0, false), (3, 4, false)])
     func everyThirdCardHasTheGenreOfMostLikes(likes: Int, others: Int, isShown: Bool) {
         let items = Self.catalog.enumerated().map { number, item in
@@ -84,12 +84,14 @@ private func likes(_ count: Int) -> [ReaderSignal] {
                 affinity: item.traits.genres == [12] ? 0 : 0.5, popularity: item.popularity,
                 traits: item.traits)
         }
+        // One book has genre 13.
+        let all = items + [FeedItem(affinity: 0.5, popularity: 0.5, traits: book(13))]
         let signals = (0..<likes + others).map { number in
             ReaderSignal(
                 weight: 1, newer: Float(number),
-                traits: number < likes ? book(8, 12) : book(Int16(20 + number)))
+                traits: number < likes ? book(8, 12, 13) : book(Int16(20 + number)))
         }
-        let order = rank(items, signals, count: 20)
+        let order = rank(all, signals, count: 20)
         #expect((Self.share(of: 12, in: order) >= 6) == isShown, "\(order)")
     }
 

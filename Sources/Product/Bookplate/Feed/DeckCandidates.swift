@@ -148,7 +148,7 @@ struct DeckCandidates {
     /// Unseen books that may come into the deck. The parameters are `$1` the reader, `$2` the filter, `$3` the chain, `$4` and
     /// `$5` the books of the signals with their weights, `$6` and `$7` genres with the numbers of popular books, `$8` authors,
     /// `$9` series, `$10` whether to include the later tiers, `$11` the languages, `$12` those by which a record is chosen, and
-    /// `$13` the series of the signals. If a position in such a series is not a number, the book is a collection of volumes, and left out.
+    /// `$13` the series of the signals. A position such as `1-3` in such a series is that of a collection of volumes, which is left out.
     /// `$14` has the genres that the reader likes or prefers. If they have too few books of the first tier, those of the last one fill them
     /// up, as if they were of the first one.
     ///
@@ -355,8 +355,17 @@ struct DeckCandidates {
         WHERE g.language = ANY($11)
             AND ($10 OR g.position < \(firstTierEnd) OR e.id IN (SELECT id FROM popular))
             AND ($2::int2[] = '{}' OR g.genres && $2::text[])
-            AND e.id NOT IN (SELECT v.id FROM volumes v WHERE v.volume < v.passed)
-            AND (e.series_position IS NOT NULL AND e.series_number IS NULL AND e.series_key = ANY($13::int8[])) IS NOT TRUE
+            -- Another record of the passed volume would be a twin.
+            AND e.id NOT IN (
+                SELECT v.id
+                FROM volumes v
+                WHERE v.volume < v.passed OR v.volume = v.passed AND v.id NOT IN (SELECT edition_id FROM skipped)
+            )
+            AND (
+                e.series_number IS NULL
+                AND e.series_key = ANY($13::int8[])
+                AND e.series_position ~ '[0-9½¼¾⅓⅔][[:space:]]*[-−–&,][[:space:]]*[0-9]'
+            ) IS NOT TRUE
             AND CASE
                 WHEN e.id IN (SELECT edition_id FROM skipped) THEN \(WorkRecords.isOtherRecordUnseen("e.id"))
                 ELSE \(WorkRecords.isRecordToShow("e.id", languages: "$12"))

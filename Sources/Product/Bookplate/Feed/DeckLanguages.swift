@@ -51,7 +51,7 @@ struct DeckLanguages {
         _ candidates: [DeckCandidates.Candidate], count: Int,
         rank: ([DeckCandidates.Candidate]) -> [DeckCandidates.Candidate]
     ) -> [DeckCandidates.Candidate] {
-        let lists = Dictionary(grouping: Self.withoutLaterVolumes(candidates)) { candidate in
+        let lists = Dictionary(grouping: withoutLaterVolumes(candidates)) { candidate in
             own.firstIndex { $0.language == candidate.language } ?? own.count
         }
         .sorted { $0.key < $1.key }
@@ -70,18 +70,25 @@ struct DeckLanguages {
         return cards
     }
 
-    /// Returns the candidates without the volumes that come after one in another language, because the languages are ranked separately.
-    /// They are candidates again when the reader has seen the earlier volume.
-    private static func withoutLaterVolumes(
+    /// Returns the candidates without the volumes for which an earlier one is only there in another language of the reader, because the
+    /// languages are ranked separately. They are candidates again when the reader has seen the earlier volume.
+    private func withoutLaterVolumes(
         _ candidates: [DeckCandidates.Candidate]
     ) -> [DeckCandidates.Candidate] {
-        let volumes = candidates.filter { $0.item.traits.volume != nil }
-            .sorted { ($0.item.traits.volume ?? 0) < ($1.item.traits.volume ?? 0) }
+        let volumes = candidates.filter { card in
+            card.item.traits.volume != nil && own.contains { $0.language == card.language }
+        }
         let series = Dictionary(grouping: volumes, by: \.item.traits.series)
-        let later = Set(
-            series.values.flatMap { volumes in
-                volumes.drop { $0.language == volumes.first?.language }.map(\.id)
-            })
-        return candidates.filter { !later.contains($0.id) }
+        let later = series.values.flatMap { volumes in
+            let languages = Dictionary(grouping: volumes) { $0.item.traits.volume ?? 0 }
+                .mapValues { Set($0.map(\.language)) }
+            return volumes.filter { card in
+                languages.contains {
+                    $0.key < card.item.traits.volume ?? 0 && !$0.value.contains(card.language)
+                }
+            }
+        }
+        let laterIDs = Set(later.map(\.id))
+        return candidates.filter { !laterIDs.contains($0.id) }
     }
 }
