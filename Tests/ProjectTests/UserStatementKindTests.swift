@@ -98,6 +98,7 @@ import Testing
             "place_book": steps,
             "put_progression": steps,
             "reader_today": shared,
+            "record_deleted_id": shared,
             "reading_goal_progress": computed,
             "refresh_read_books": shared,
             "release_deleted_identity": steps,

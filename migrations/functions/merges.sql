@@ -743,6 +743,11 @@ BEGIN
     FROM scans s
     WHERE s.user_id = guest
     ON CONFLICT DO NOTHING;
+    DELETE FROM scans s
+    WHERE s.user_id = account
+        AND s.id IN (
+            SELECT o.id FROM scans o WHERE o.user_id = account ORDER BY o.recorded_at DESC, o.scanned_at DESC, o.id OFFSET 1000
+        );
     INSERT INTO reading_goals (user_id, id, year, unit, target, created_at, updated_at)
     SELECT account, unused_id(account, g.id), g.year, g.unit, g.target, g.created_at, g.updated_at
     FROM reading_goals g

@@ -353,6 +353,15 @@ BEGIN
             seconds int, "createdAt" timestamptz, "updatedAt" timestamptz
         )
         WHERE NOT EXISTS (SELECT FROM notes n WHERE n.user_id = owner AND n.id = i.id OFFSET 0)
+    ), counted AS MATERIALIZED (
+        SELECT b.id, b.note_count
+        FROM (SELECT DISTINCT f."bookId" FROM new_notes f) k
+        CROSS JOIN LATERAL (
+            SELECT b.id, (SELECT count(*) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id) AS note_count
+            FROM books b
+            WHERE b.user_id = owner AND b.id = k."bookId"
+            OFFSET 0
+        ) b
     ), stored AS (
         INSERT INTO notes (
             user_id, id, book_id, text, comment, chapter, color, page, percent, seconds, created_at, updated_at
@@ -361,9 +370,8 @@ BEGIN
             owner, f.id, b.id, f.text, f.comment, f.chapter, f.color, f.page, f.percent, f.seconds,
             coalesce(f."createdAt", now()), coalesce(f."updatedAt", f."createdAt", now())
         FROM new_notes f
-        CROSS JOIN LATERAL (SELECT b.id FROM books b WHERE b.user_id = owner AND b.id = f."bookId" OFFSET 0) b
-        WHERE f.book_position
-                <= 2000 - (SELECT count(*) FROM notes n WHERE n.user_id = owner AND n.book_id = b.id)
+        JOIN counted b ON b.id = f."bookId"
+        WHERE f.book_position <= 2000 - b.note_count
             AND f.position <= 100000 - (SELECT count(*) FROM notes n WHERE n.user_id = owner)
             AND NOT is_other_object(owner, f.id)
             AND NOT EXISTS (SELECT FROM reads r WHERE r.user_id = owner AND r.id = f.id OFFSET 0)

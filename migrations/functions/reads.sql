@@ -1063,16 +1063,20 @@ BEGIN
                 "createdAt" timestamptz, "updatedAt" timestamptz
             )
         ) n
+    ), counted AS MATERIALIZED (
+        SELECT r.id, r.entry_count
+        FROM (SELECT DISTINCT e."readId" FROM entries e WHERE e.is_new) k
+        CROSS JOIN LATERAL (
+            SELECT r.id, (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = r.id) AS entry_count
+            FROM reads r
+            WHERE r.user_id = owner AND r.id = k."readId"
+            OFFSET 0
+        ) r
     ), allowed AS MATERIALIZED (
         SELECT e.*
         FROM entries e
-        CROSS JOIN LATERAL (
-            SELECT (SELECT count(*) FROM progress_entries p WHERE p.user_id = owner AND p.read_id = r.id) AS entry_count
-            FROM reads r
-            WHERE r.user_id = owner AND r.id = e."readId"
-            OFFSET 0
-        ) r
-        WHERE e.is_new AND r.entry_count + e.position <= entries_of_read_max()
+        JOIN counted c ON c.id = e."readId"
+        WHERE e.is_new AND c.entry_count + e.position <= entries_of_read_max()
     ), stored AS (
         INSERT INTO progress_entries (user_id, id, read_id, at, page, percent, seconds, note, created_at, updated_at)
         SELECT

@@ -6,8 +6,5 @@ WITH deleted AS (
   WHERE user_id = $1 AND id = $2
   RETURNING id
 )
-INSERT INTO reading_tombstones (user_id, id)
-SELECT $1, id
-FROM deleted
-ON CONFLICT (user_id, id) DO UPDATE
-SET deleted_at = excluded.deleted_at;
+SELECT record_deleted_id($1, id)
+FROM deleted;

@@ -32,7 +32,7 @@ WITH given AS MATERIALIZED (
   UPDATE scans s
   SET outcome = g.outcome
   FROM given g
-  WHERE s.user_id = $1 AND s.id = g.id AND s.isbn13 = g.isbn13 AND s.outcome = 'FAILED' AND g.outcome <> 'FAILED'
+  WHERE s.user_id = $1 AND s.id = g.id AND s.isbn13 = g.isbn13 AND (s.outcome, g.outcome) IN (('FAILED', 'UNKNOWN'), ('FAILED', 'FOUND'), ('UNKNOWN', 'FOUND'))
 )
 SELECT CASE WHEN is_deleted THEN 'DELETED' WHEN stored_isbn13 <> isbn13 THEN 'TAKEN' END
 FROM given
@@ -45,7 +45,7 @@ WHERE user_id = $1 AND id IN (
   WHERE s.user_id = $1
   ORDER BY s.recorded_at DESC, s.scanned_at DESC, s.id
   OFFSET 1000
-);
+) AND id <> ALL($2);
 
 -- round trip 3
 SELECT set_config('app.user_id', $1::text, true), set_config('app.tenant_id', $2::text, true), set_config('transaction_read_only', 'on', true);

@@ -17,7 +17,9 @@ extension Scan {
             parameters.append(
                 jsonb: .list(scans.map { $0.json(lookup.outcome(of: $0.isbn)) }))
             let problems = pipeline.append(insert, parameters)
-            pipeline.append(deleteOldest, .of(viewer.userID))
+            var oldest = Parameters.of(viewer.userID)
+            oldest.append(uuids: scans.map(\.id))
+            pipeline.append(deleteOldest, oldest)
             return problems
         }
         let errors = problems.map { problem -> BookplateError? in
@@ -90,7 +92,7 @@ extension Scan {
     }
 
     /// Adds the scans of a JSON list, and returns what is wrong with each of them, or null. A scan that the history has already keeps
-    /// its time, and its outcome unless that is FAILED.
+    /// its time. Its outcome becomes better, but not worse: a source may have been down.
     private static let insert = TypedStatement<Problem>(
         """
         WITH given AS MATERIALIZED (
@@ -117,15 +119,14 @@ extension Scan {
           WHERE s.user_id = $1
             AND s.id = g.id
             AND s.isbn13 = g.isbn13
-            AND s.outcome = 'FAILED'
-            AND g.outcome <> 'FAILED'
+            AND (s.outcome, g.outcome) IN (('FAILED', 'UNKNOWN'), ('FAILED', 'FOUND'), ('UNKNOWN', 'FOUND'))
         )
         SELECT CASE WHEN is_deleted THEN 'DELETED' WHEN stored_isbn13 <> isbn13 THEN 'TAKEN' END
         FROM given
         ORDER BY position
         """)
 
-    /// Deletes the scans that were recorded first, down to the maximum number.
+    /// Deletes the scans that were recorded first, down to the maximum number, but not those of the request, whose ids are `$2`.
     private static let deleteOldest = Statement(
         """
         DELETE FROM scans
@@ -137,8 +138,10 @@ extension Scan {
             ORDER BY s.recorded_at DESC, s.scanned_at DESC, s.id
             OFFSET \(ofReaderMax)
           )
+          AND id <> ALL($2)
         """)
 
+    /// Records the id, so that a device that sends the scan again does not bring it back.
     private static let deleteScan = Statement(
         """
         WITH deleted AS (
@@ -146,7 +149,8 @@ extension Scan {
           WHERE user_id = $1 AND id = $2
           RETURNING id
         )
-        \(recordDeleted)
+        SELECT record_deleted_id($1, id)
+        FROM deleted
         """)
 
     /// Returns the number of deleted scans.
@@ -156,19 +160,8 @@ extension Scan {
           DELETE FROM scans
           WHERE user_id = $1
           RETURNING id
-        ), recorded AS (
-          \(recordDeleted)
         )
         SELECT count(*)::int
         FROM deleted
         """)
-
-    /// Records the ids, so that a device that sends the scans again does not bring them back.
-    private static let recordDeleted = """
-        INSERT INTO reading_tombstones (user_id, id)
-          SELECT $1, id
-          FROM deleted
-          ON CONFLICT (user_id, id) DO UPDATE
-          SET deleted_at = excluded.deleted_at
-        """
 }

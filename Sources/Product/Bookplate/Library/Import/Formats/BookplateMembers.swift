@@ -185,7 +185,7 @@ package final class BookplateMembers {
 
     /// The list `scans`. A scan that cannot be used is left out.
     var scans: [ImportedScan] {
-        (member("scans")?.list ?? []).prefix(Scan.ofReaderMax).compactMap { value in
+        (member("scans")?.list ?? []).suffix(Scan.ofReaderMax).compactMap { value in
             let members = BookplateMembers(value)
             defer { problems += members.problems }
             guard let isbn = members.text("isbn", max: 200).flatMap({ ISBN($0) }),
@@ -202,7 +202,7 @@ package final class BookplateMembers {
     }
 
     var followedAuthors: [ImportedFollow] {
-        (member("followedAuthors")?.list ?? []).prefix(FollowedAuthors.ofReaderMax).compactMap {
+        (member("followedAuthors")?.list ?? []).suffix(FollowedAuthors.ofReaderMax).compactMap {
             let members = BookplateMembers($0)
             defer { problems += members.problems }
             return members.text("name", max: FollowedAuthors.nameCharactersMax).map {
