@@ -61,7 +61,7 @@ package func readiness(of database: ConnectionPool, after timeouts: RequestTimeo
         return nil
     } catch {
         return
-            "requests get no answer of the database (\(error)): look for locks in pg_stat_activity"
+            "the database does not respond to requests (\(error)): look for locks in pg_stat_activity"
     }
 }
 

@@ -63,7 +63,7 @@ import Testing
         // A locked row concerns one reader, and a locked table almost all of them.
         let reason = await readiness(of: app.pool, after: app.services.environment.timeouts)
         #expect(
-            reason?.contains("requests get no answer of the database")
+            reason?.contains("the database does not respond to requests")
                 == (lock == .table ? true : nil), "\(reason ?? "ready")")
         try connection.execute("COMMIT")
         #expect(await readiness(of: app.pool, after: app.services.environment.timeouts) == nil)

@@ -123,8 +123,26 @@ import Testing
         ] as [(Int?, CheckResult.State?)])
     func certificatesExpire(seconds: Int?, state: CheckResult.State?) {
         let now = 1_700_000_000
-        let found = AddressCheck.certificate(expiresAt: seconds.map { now + $0 }, now: now)
+        let found = AddressCheck.certificate(
+            of: "books.example.com", expiresAt: seconds.map { now + $0 }, now: now)
         #expect(found.first?.state == state)
+    }
+
+    @Test(arguments: [(1, "1 day"), (2, "2 days")])
+    func namesTheHostOfTheCertificate(days: Int, text: String) {
+        let found = AddressCheck.certificate(
+            of: "books.example.com", expiresAt: days * 86_400, now: 0)
+        #expect(found.first?.message == "the certificate of books.example.com expires in \(text)")
+    }
+
+    @Test(
+        arguments: [
+            (200, .ok), (400, .ok), (301, .warning), (308, .warning), (502, .warning),
+        ] as [(Int, CheckResult.State)])
+    func redirectsAndErrorsOfTheProxyAreReported(status: Int, state: CheckResult.State) {
+        #expect(
+            AddressCheck.result("proxy", "https://books.example.com", status: status).state
+                == state)
     }
 }
 

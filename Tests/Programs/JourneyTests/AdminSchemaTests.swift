@@ -119,19 +119,35 @@ extension AdminTests {
         _ = try installation.write(
             "-- Why: marks are a test.\nALTER TABLE books ADD COLUMN mark text;\n",
             to: "migrations/20991231000000_add_mark.sql")
+        _ = try installation.write(
+            "-- Why: labels are a test.\nALTER TABLE books ADD COLUMN label text;\n",
+            to: "migrations/20991231000001_add_label.sql")
+        _ = try installation.write(
+            "-- Why: an index is a test.\n-- no-transaction\nCREATE INDEX CONCURRENTLY ON books (mark);\n",
+            to: "migrations/20991231000002_index_marks.sql")
         let planned = try await installation.admin(plan + ["--json"])
         #expect(planned.code == 0, "\(planned.errors)")
         let result = try json(planned)
         let transactions = result["transactions"]?.list ?? []
-        #expect(transactions.count == 1 && result["untried"] == [])
+        try #require(transactions.count == 2)
+        #expect(result["untried"] == ["20991231000002_index_marks.sql"])
         #expect(transactions[0]["files"] == ["20991231000000_add_mark.sql"])
         #expect(transactions[0]["milliseconds"]?.int != nil)
         #expect(
             transactions[0]["locks"] == [
                 ["table": "books", "mode": "AccessExclusive", "blocks": "everybody"]
             ])
+        #expect(transactions[0]["mayLockAgain"] == [])
+        #expect(transactions[1]["files"] == ["20991231000001_add_label.sql"])
+        #expect(transactions[1]["locks"] == [])
+        #expect(transactions[1]["mayLockAgain"] == ["books"])
         let text = try await installation.admin(plan)
         #expect(text.output.contains("  books (AccessExclusive: blocks reads and writes) for"))
+        #expect(text.output.contains(#/  may lock again for at most [0-9]+ ms: books\n/#))
+        #expect(!text.output.contains("no request waits"))
+        #expect(
+            text.output.contains(
+                "not tried: 20991231000002_index_marks.sql (does not run in a transaction)"))
         #expect(
             try await installation.database.count(
                 "SELECT count(*) FROM pg_attribute WHERE attrelid = 'books'::regclass AND attname = 'mark'"

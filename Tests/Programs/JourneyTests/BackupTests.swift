@@ -89,7 +89,7 @@ import Testing
         #expect(made > 1_700_000_000)
 
         try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -40 * 3600)],
+            [.modificationDate: Date(timeIntervalSinceNow: -36.1 * 3600)],
             ofItemAtPath: "\(backups)/one/database.dump")
         #expect(try await state() == "wrong 2")
     }

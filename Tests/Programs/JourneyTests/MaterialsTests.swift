@@ -9,7 +9,10 @@ import Version
     @Test func listsSwiftAndDebianPackages() async throws {
         let script = Program(
             name: "sbom",
-            environment: ["PATH": "/usr/bin:/bin", "SOURCE_DATE_EPOCH": "1700000000"],
+            environment: [
+                "PATH": "/usr/bin:/bin", "SOURCE_DATE_EPOCH": "1700000000",
+                "SWIFT_VERSION": "6.3.1",
+            ],
             folder: try Program.makeFolder(), path: "\(TestCluster.project)/scripts/sbom")
         let outcome = try await script.run()
         #expect(outcome.code == 0, "\(outcome.errors)")
@@ -30,6 +33,11 @@ import Version
             uniquingKeysWith: { first, _ in first })
         #expect(licenses["bookplate"] == "Apache-2.0" && licenses["swift-nio"] == "Apache-2.0")
         #expect(licenses["swift-atomics"] == "Apache-2.0 WITH Swift-exception")
+        #expect(versions["codemirror"] == "5.65.0" && licenses["codemirror"] == "MIT")
+        for name in ["swift", "swift-foundation", "swift-corelibs-libdispatch"] {
+            #expect(versions[name] == "6.3.1", "\(name)")
+            #expect(licenses[name] == "Apache-2.0 WITH Swift-exception", "\(name)")
+        }
         let libpq = packages.first { $0["name"] == "libpq5" }
         #expect(libpq?["licenseComments"]?.string?.hasPrefix("Debian: PostgreSQL") == true)
         let resolved = try parseJSON(

@@ -51,23 +51,18 @@ enum AddressCheck {
         else { return [] }
         let check = "proxy at the public URL"
         if isOffline { return [.skipped(check, "not checked (--offline)")] }
-        guard let allowed = try? FetchAllowList(parsing: host(of: url)) else {
-            return []
-        }
+        let hostName = host(of: url)
+        guard let allowed = try? FetchAllowList(parsing: hostName) else { return [] }
         var policy = FetchPolicy(userAgent: "bookplate", allowed: allowed)
         policy.readsCertificates = true
         do throws(FetchError) {
+            // After a redirect, the certificate could be that of another server.
             let response = try await Fetcher(policy: policy).fetch(
                 FetchRequest(
                     url: "\(url)/graphql?query=%7B__typename%7D", deadline: .seconds(5),
-                    truncatesBody: true))
-            return [
-                response.status < 500
-                    ? .ok(check, "responds (status \(response.status))")
-                    : .warning(
-                        check, "\(url) responds with status \(response.status)",
-                        "start the server, and check the proxy's address of it")
-            ] + certificate(expiresAt: response.certificateExpiry, now: time(nil))
+                    truncatesBody: true, redirectsMax: 0))
+            return [result(check, url, status: response.status)]
+                + certificate(of: hostName, expiresAt: response.certificateExpiry, now: time(nil))
         } catch .hostNotFound {
             return [
                 .wrong(
@@ -89,20 +84,36 @@ enum AddressCheck {
         }
     }
 
+    /// Not all apps send a mutation again to the target of a redirect.
+    static func result(_ check: String, _ url: String, status: Int) -> CheckResult {
+        switch status {
+        case 300..<400:
+            .warning(
+                check, "\(url) redirects requests to another URL (status \(status))",
+                "set BOOKPLATE_PUBLIC_URL to the URL that responds itself, or correct the proxy")
+        case 500...:
+            .warning(
+                check, "\(url) responds with status \(status)",
+                "start the server, and check the proxy's address of it")
+        default: .ok(check, "responds (status \(status))")
+        }
+    }
+
     /// Certificates of Let's Encrypt are normally renewed 30 days before they expire.
     private static let certificateDaysMin = 14
 
     /// Returns nothing without TLS.
-    static func certificate(expiresAt expiry: Int?, now: Int) -> [CheckResult] {
+    static func certificate(of host: String, expiresAt expiry: Int?, now: Int) -> [CheckResult] {
         guard let expiry else { return [] }
         let check = "certificate"
         let days = (expiry - now) / 86_400
+        let text = "the certificate of \(host) expires in \(days) day\(days == 1 ? "" : "s")"
         return [
             days < certificateDaysMin
                 ? .warning(
-                    check, "it expires in \(days) days",
+                    check, text,
                     "renew it, and find out why that was not done automatically, such as with certbot renew --dry-run"
-                ) : .ok(check, "it expires in \(days) days")
+                ) : .ok(check, text)
         ]
     }
 

@@ -5,7 +5,7 @@ import Glibc
 enum BackupCheck {
     private static let check = "backups"
     /// A day, and time for a backup that takes long or begins late.
-    private static let hoursMax = 36
+    private static let secondsMax = 36 * 3600
 
     /// Returns nothing in development, unless a folder is set.
     static func results(_ configuration: Configuration) -> [CheckResult] {
@@ -21,9 +21,10 @@ enum BackupCheck {
                     "make one with scripts/backup, such as by systemctl start bookplate-backup")
             ]
         }
-        let hours = max(0, time(nil) - newest) / 3600
+        let age = max(0, time(nil) - newest)
+        let hours = age / 3600
         return [
-            hours > hoursMax
+            age > secondsMax
                 ? .wrong(
                     check, "the newest one in \(folder.path) is \(hours) hours old",
                     "find out why no newer one was made, such as in journalctl -u bookplate-backup")

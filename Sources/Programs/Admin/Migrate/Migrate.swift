@@ -27,3 +27,13 @@ struct Migrate: ParsableCommand {
         }
     }
 }
+
+extension Migrator.PendingFile {
+    /// The line about a file that a dry run did not try, with the reason.
+    var untriedLine: String {
+        let reason =
+            isTransactional
+            ? "follows a migration that was not tried" : "does not run in a transaction"
+        return "not tried: \(fileName) (\(reason))"
+    }
+}

@@ -14,7 +14,8 @@ extension Migrate {
                 transactions can continue, and is tried again.
 
                 A dry run applies the migrations in one transaction, prints the tables that it locks, and rolls back. The \
-                tables are locked until the end of the dry run. Files that cannot run in a transaction are not tried.
+                tables are locked until the end of the dry run. A file that cannot run in a transaction is \
+                not tried, and neither are all later files.
 
                 Examples:
                   bookplate-admin migrate up
@@ -94,13 +95,7 @@ extension Migrate {
                     .init("untried", .list(untried.map { .string($0.fileName) })),
                     .init("dryRun", .boolean(true)),
                 ]),
-                lines: trials.flatMap(lines)
-                    + untried.map {
-                        "not tried: \($0.fileName) "
-                            + ($0.isTransactional
-                                ? "(follows a migration that was not tried)"
-                                : "(does not run in a transaction)")
-                    }
+                lines: trials.flatMap(lines) + untried.map(\.untriedLine)
                     + (pending.isEmpty
                         ? ["up to date"] : ["(dry run: all changes were rolled back)"]))
         }

@@ -2,8 +2,8 @@
 SELECT begin_request($1, $2, $3, $4);
 
 WITH input AS MATERIALIZED (
-  SELECT i.edition_id, i.action::swipe_action AS action, i.scope::swipe_scope AS scope, coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at, i.swiped_at IS NULL AS is_untimed, i.store, i.n
-  FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::text[], $7::text[]) WITH ORDINALITY i (edition_id, action, swiped_at, scope, store, n)
+  SELECT i.edition_id, i.action::swipe_action AS action, i.scope::swipe_scope AS scope, coalesce(i.swiped_at, now() - (cardinality($2) - i.n) * interval '1 microsecond') AS swiped_at, i.swiped_at IS NULL AS is_untimed, i.store, i.book_id, i.n
+  FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::text[], $7::text[], $8::uuid[]) WITH ORDINALITY i (edition_id, action, swiped_at, scope, store, book_id, n)
   CROSS JOIN LATERAL (
     SELECT
     FROM editions e
@@ -29,7 +29,43 @@ WITH input AS MATERIALIZED (
     SELECT
     FROM ranked first
     WHERE first.work = r.work AND first.n < r.n AND first.action IN ('LIKE', 'BUY') AND first.is_newest AND first.is_repetition IS NOT TRUE AND least(first.swiped_at, now()) > coalesce(first.counted_at, '-infinity')
-  ) AND book_of_work($1, r.edition_id) IS NULL THEN gen_random_uuid() END
+  ) AND book_of_work($1, r.edition_id) IS NULL THEN CASE WHEN r.book_id IS NULL OR $1 = r.book_id OR EXISTS (
+    SELECT
+    FROM editions
+    WHERE id = r.book_id
+  ) OR EXISTS (
+    SELECT
+    FROM books
+    WHERE user_id = $1 AND id = r.book_id
+  ) OR EXISTS (
+    SELECT
+    FROM deleted_books
+    WHERE user_id = $1 AND id = r.book_id
+  ) OR EXISTS (
+    SELECT
+    FROM shelves
+    WHERE user_id = $1 AND id = r.book_id
+  ) OR EXISTS (
+    SELECT
+    FROM reviews
+    WHERE user_id = $1 AND id = r.book_id
+  ) OR EXISTS (
+    SELECT
+    FROM imports
+    WHERE user_id = $1 AND id = r.book_id
+  ) OR EXISTS (
+    SELECT
+    FROM reads
+    WHERE user_id = $1 AND id = r.book_id
+  ) OR EXISTS (
+    SELECT
+    FROM progress_entries
+    WHERE user_id = $1 AND id = r.book_id
+  ) OR EXISTS (
+    SELECT
+    FROM notes
+    WHERE user_id = $1 AND id = r.book_id
+  ) THEN gen_random_uuid() ELSE r.book_id END END
   FROM ranked r
   WHERE r.is_repetition IS NOT TRUE AND r.has_same_time IS NOT TRUE
   RETURNING edition_id, saved_book_id
