@@ -36,7 +36,8 @@ RUN export ONLY_TARGETS="BookplateServer Admin Imager" \
     && swift build -c release --static-swift-stdlib --product bookplate-imager \
     && folder=$(swift build -c release --static-swift-stdlib --show-bin-path) \
     && install -D -t /install "$folder/bookplate" "$folder/bookplate-admin" "$folder/bookplate-imager" \
-    && strip /install/*
+    && strip /install/* \
+    && swift --version | sed -nE 's/.*Swift version ([0-9.]+).*/\1/p' > swift-version
 
 FROM ${RUN_IMAGE}
 ARG RUN_IMAGE
@@ -59,9 +60,11 @@ RUN apt-get update \
 COPY --from=build /install/ /usr/local/bin/
 WORKDIR /usr/local/share/bookplate
 COPY schema.graphql LICENSE ./
-COPY --from=build /source/Package.resolved ./
+COPY --from=build /source/Package.resolved /source/swift-version ./
+# The license of the editor that the program contains, and its version for the bill of materials.
+COPY Sources/System/CExplorer/codemirror/LICENSE Sources/System/CExplorer/codemirror/codemirror.css Sources/System/CExplorer/codemirror/
 COPY scripts/backup scripts/restore scripts/sbom scripts/
-RUN scripts/sbom "$(bookplate-admin --version | cut -d ' ' -f 2)" > sbom.spdx.json
+RUN SWIFT_VERSION="$(cat swift-version)" scripts/sbom "$(bookplate-admin --version | cut -d ' ' -f 2)" > sbom.spdx.json
 # The starter catalog with its license and attribution.
 COPY scripts/catalog/starter.jsonl scripts/catalog/hooks.jsonl scripts/catalog/README.md scripts/catalog/
 
