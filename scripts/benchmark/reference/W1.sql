@@ -10,7 +10,7 @@ SELECT json_build_object('book', (
         'review', (
             SELECT json_build_object('rating', r.quarter_stars / 4, 'text', r.text)
             FROM reviews r
-            WHERE r.user_id = b.user_id AND r.book_id = b.id AND b.status = 'READ'
+            WHERE r.user_id = b.user_id AND r.book_id = b.id
         )
     )
     FROM books b

@@ -6,9 +6,9 @@ SELECT json_build_object('me', (
                     'id', b.id, 'title', b.title, 'author', b.author, 'status', b.status,
                     'addedAt', to_char(b.added_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                     'image', json_build_object(
-                        'url', :'url' || '/title-cards/' || b.edition_id || '.jpg?v=' || b.title_card_version
+                        'url', :'url' || '/title-cards/' || b.edition_id || '.jpg?v=' || (SELECT e.title_card_version FROM editions e WHERE e.id = b.edition_id)
                     ),
-                    'review', CASE WHEN b.status = 'READ' AND r.id IS NOT NULL
+                    'review', CASE WHEN r.id IS NOT NULL
                         THEN json_build_object('rating', r.quarter_stars / 4, 'text', r.text)
                     END
                 ) ORDER BY b.added_at DESC, b.id DESC
