@@ -261,7 +261,7 @@ BEGIN
             "originalYear" int, "privateNotes" text, "contentNotes" text, moods text[], "seriesName" text, "seriesPosition" text,
             "isArchived" boolean, "linkedBy" book_link, "isTaken" boolean, "wantsCover" boolean, reads jsonb
         )
-    ), matched AS (
+    ), matched AS MATERIALIZED (
         SELECT m.*
         FROM (
             SELECT

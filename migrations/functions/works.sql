@@ -493,7 +493,8 @@ BEGIN
             OFFSET 0
         ) b
         WHERE b.edition_id IS NULL OR b.linked_by IN ('ISBN', 'TITLE')
-    ), matched AS (
+    -- MATERIALIZED: all books are matched once, and not for each book.
+    ), matched AS MATERIALIZED (
         SELECT m.*
         FROM (
             SELECT
