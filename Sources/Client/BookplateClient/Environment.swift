@@ -73,6 +73,19 @@ public protocol Transport: Sendable {
     func stream(_ request: HTTPRequest) -> AsyncThrowingStream<Data, any Error>
 }
 
+extension Transport {
+    /// Sends a request, and reports failures of the network as `BookplateError.unreachable`.
+    func response(to request: HTTPRequest) async throws -> HTTPResponse {
+        do {
+            return try await send(request)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw BookplateError.unreachable(error.localizedDescription)
+        }
+    }
+}
+
 /// An HTTP request.
 public struct HTTPRequest: Sendable {
     /// The method, such as `POST`.

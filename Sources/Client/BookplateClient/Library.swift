@@ -69,9 +69,7 @@ public final class Library: Sendable {
         for try await cards in feed.cards(limit: prefetch.images) {
             var delay = Delay()
             while await !covers.prefetch(cards.compactMap(\.image)), delay.failures < 5 {
-                delay.extend(environment)
-                try await environment.sleep(
-                    .seconds(delay.until?.timeIntervalSince(environment.now()) ?? 1))
+                try await delay.wait(environment)
             }
         }
         // The task group ends with its first task.
@@ -85,10 +83,18 @@ public final class Library: Sendable {
 
     /// Applies changes to the local library and queues them, all or none.
     func perform(_ body: (Database) throws -> [Write]) throws {
-        try writer.write { db in
-            for write in try body(db) { try WriteQueue(db: db).add(write) }
+        try perform { db in ((), try body(db)) }
+    }
+
+    /// Applies the changes that `body` returns beside its result, and returns the result.
+    func perform<Result>(_ body: (Database) throws -> (Result, [Write])) throws -> Result {
+        let result = try writer.write { db in
+            let (result, writes) = try body(db)
+            for write in writes { try WriteQueue(db: db).add(write) }
+            return result
         }
         wakeUp.signal()
+        return result
     }
 
     func perform(_ write: Write) throws { try perform { _ in [write] } }

@@ -29,6 +29,11 @@ actor CoverCache {
         return data
     }
 
+    /// Whether an image is on the device.
+    nonisolated func contains(_ url: URL) -> Bool {
+        FileManager.default.fileExists(atPath: file(of: url).path)
+    }
+
     /// Returns an image from the device or the server. Concurrent requests for one address are one request.
     func data(of url: URL) async throws -> Data {
         if let data = cached(url) { return data }
@@ -41,15 +46,8 @@ actor CoverCache {
     }
 
     private func fetch(_ url: URL) async throws -> Data {
-        let response: HTTPResponse
-        do {
-            response = try await transport.send(
-                HTTPRequest(method: "GET", url: url, headers: ["Accept": "image/*"], body: nil))
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            throw BookplateError.unreachable(error.localizedDescription)
-        }
+        let response = try await transport.response(
+            to: HTTPRequest(method: "GET", url: url, headers: ["Accept": "image/*"], body: nil))
         // The sign-in page of a network also has the status 200, and would be kept.
         guard response.status == 200, response.body.starts(with: [0xFF, 0xD8, 0xFF]),
             response.body.count <= Self.imageMax

@@ -8,14 +8,6 @@ public enum CoverSize: String, CaseIterable, Sendable {
     case full
     /// At most 1000 by 1600 pixels.
     case large
-
-    fileprivate var pixels: (width: Double, height: Double) {
-        switch self {
-        case .thumbnail: (150, 225)
-        case .full: (600, 900)
-        case .large: (1000, 1600)
-        }
-    }
 }
 
 extension CoverImage {
@@ -35,21 +27,11 @@ extension CoverImage {
     ///   - scale: the number of pixels per point, such as 3.
     public func size(width: Double, scale: Double) -> CoverSize {
         let pixels = width * scale
-        return [.thumbnail, .full].first { self.pixelWidth($0) >= pixels || isLargest($0) }
-            ?? .large
-    }
-
-    /// Images are not enlarged, so an image that does not fill its size has no larger version.
-    private func isLargest(_ size: CoverSize) -> Bool {
-        size == .full && Double(width) < size.pixels.width
-            && Double(height) < size.pixels.height
-    }
-
-    private func pixelWidth(_ size: CoverSize) -> Double {
-        guard width > 0, height > 0 else { return size.pixels.width }
-        let ratio = Double(width) / Double(height)
-        let fitting = min(size.pixels.width, size.pixels.height * ratio)
-        return size == .large ? fitting : min(fitting, Double(width))
+        // `width` and `height` of the image are those of the size `full`.
+        let (full, height) = (Double(self.width), Double(self.height))
+        if pixels <= min(150, 225 * full / max(height, 1), full) { return .thumbnail }
+        // Images are not enlarged, so an image that does not fill its size has no larger version.
+        return pixels <= full || full < 600 && height < 900 ? .full : .large
     }
 
     /// The pixels of the placeholder, as `BlurHash.pixels` returns them. Nil if the server has sent no valid hash.

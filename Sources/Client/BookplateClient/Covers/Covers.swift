@@ -19,14 +19,13 @@ public struct Covers: Sendable {
     ///
     /// - Throws: `BookplateError.unreachable`, or `invalidResponse` with the status 404 if the book has another image now.
     public func data(of image: CoverImage, size: CoverSize = .full) async throws -> Data {
-        let url = image.url(size)
-        if let upload = image.upload {
-            guard let data = library.uploads.data(of: upload) else {
-                throw BookplateError.invalidResponse(status: 404)
-            }
-            return data
+        guard let upload = image.upload else {
+            return try await library.coverCache.data(of: image.url(size))
         }
-        return try await library.coverCache.data(of: url)
+        guard let data = library.uploads.data(of: upload) else {
+            throw BookplateError.invalidResponse(status: 404)
+        }
+        return data
     }
 
     /// Returns an image that is on the device, in this size or another one. Use it for the first frame of a list.
@@ -43,7 +42,9 @@ public struct Covers: Sendable {
     /// are on the device now.
     @discardableResult
     public func prefetch(_ images: [CoverImage], size: CoverSize = .full) async -> Bool {
-        var waiting = images.filter { $0.upload == nil }[...]
+        var waiting = images.filter {
+            $0.upload == nil && !library.coverCache.contains($0.url(size))
+        }[...]
         return await withTaskGroup(of: Bool.self) { group in
             func start() {
                 guard !Task.isCancelled, let image = waiting.popFirst() else { return }

@@ -83,7 +83,7 @@ struct Deck {
                     swipeNumber = excluded.swipeNumber, book = excluded.book, card = excluded.card
                 """,
             arguments: [
-                card.id, card.work.id, card.firstAuthor, card.series.first?.series.id,
+                card.id, card.work.id, card.firstAuthor, card.firstSeries,
                 try JSON.text(card), write.input["action"]?.string, scope?.rawValue,
                 write.madeAt.rawValue, write.savedBook,
             ])
@@ -95,7 +95,7 @@ struct Deck {
                 """,
             arguments: [
                 "work": card.work.id, "scope": scope?.rawValue, "author": card.firstAuthor,
-                "series": card.series.first?.series.id,
+                "series": card.firstSeries,
             ])
     }
 
@@ -195,7 +195,7 @@ struct Deck {
                     """,
                 arguments: [
                     "id": card.id, "work": card.work.id, "author": card.firstAuthor,
-                    "series": card.series.first?.series.id, "position": last,
+                    "series": card.firstSeries, "position": last,
                     "card": try JSON.text(card),
                 ])
         }
@@ -283,6 +283,9 @@ extension Timestamp {
 extension FeedCard {
     /// The person that a dislike of the author hides.
     fileprivate var firstAuthor: String? { authors.first.map { $0.id ?? $0.name } }
+
+    /// The series that a dislike of the series hides.
+    fileprivate var firstSeries: String? { series.first?.series.id }
 }
 
 extension Write {

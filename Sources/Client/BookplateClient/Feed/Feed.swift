@@ -68,13 +68,10 @@ public struct Feed: Sendable {
     /// The book of a liked card leaves the library, unless the reader has changed it since.
     @discardableResult
     public func undo() throws -> FeedCard? {
-        var card: FeedCard?
         try library.perform { db in
-            guard let swipe = try Deck(db: db).swipes(limit: 1).first else { return [] }
-            card = swipe.card
-            return [undoing(swipe)]
+            guard let swipe = try Deck(db: db).swipes(limit: 1).first else { return (nil, []) }
+            return (swipe.card, [undoing(swipe)])
         }
-        return card
     }
 
     /// Undoes the swipe of a card.

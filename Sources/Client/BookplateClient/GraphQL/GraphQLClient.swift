@@ -70,13 +70,7 @@ struct GraphQLClient: Sendable {
 
     /// Sends a request, and reports failures of the network as `BookplateError.unreachable`.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        do {
-            return try await transport.send(request)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            throw BookplateError.unreachable(error.localizedDescription)
-        }
+        try await transport.response(to: request)
     }
 
     static func data<Result: Decodable>(of response: HTTPResponse) throws -> Result {

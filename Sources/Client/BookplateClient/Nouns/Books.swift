@@ -47,13 +47,10 @@ public struct Books: Sendable {
     /// unless the card is one of the feed on this device.
     @discardableResult
     public func add(_ new: New) throws -> String {
-        var id = ""
         try library.perform { db in
             let write = try adding(new, db)
-            id = write.target
-            return [write]
+            return (write.target, [write])
         }
-        return id
     }
 
     private func adding(_ new: New, _ db: Database) throws -> Write {
@@ -107,22 +104,15 @@ public struct Books: Sendable {
         guard let isbn = ISBN(scanned: code) else {
             throw BookplateError.invalidInput("\(code) is not an ISBN. Scan or type it again.")
         }
-        var scan: Scan?
-        try library.perform { db in
+        return try library.perform { db in
             let sql = "SELECT id FROM book WHERE isbn13 = ?"
             let existing = try String.fetchOne(
                 db.cachedStatement(sql: sql), arguments: [isbn.rawValue])
-            if let existing {
-                scan = .inLibrary(existing)
-                return []
-            }
+            if let existing { return (.inLibrary(existing), []) }
             let write = try adding(
                 .init(isbn: isbn.rawValue, shelves: shelves, status: status), db)
-            scan = .added(write.target)
-            return [write]
+            return (.added(write.target), [write])
         }
-        guard let scan else { throw BookplateError.invalidInput("\(code) was not added.") }
-        return scan
     }
 
     /// Changes the facts of a book: `try books.update(id) { $0.pageCount = 320 }`. Only the properties that differ afterwards are sent.

@@ -37,9 +37,7 @@ struct LiveChanges: Sendable {
                 // The connection broke, the token expired, or the cursor is too old: the log says what is new.
                 try Task.checkCancellation()
             }
-            delay.extend(environment, longest: 30)
-            try await environment.sleep(
-                .seconds(delay.until?.timeIntervalSince(environment.now()) ?? 1))
+            try await delay.wait(environment, longest: 30)
             await report()
         }
     }

@@ -344,6 +344,14 @@ struct Delay {
     private var length = 0.0
     private(set) var failures = 0
 
+    /// Waits after a failure.
+    mutating func wait(
+        _ environment: ClientEnvironment, longest limit: Double = 300
+    ) async throws {
+        extend(environment, longest: limit)
+        try await environment.sleep(.seconds(length))
+    }
+
     /// A delay also ends when the clock is set back before its beginning.
     func isActive(_ now: Date) -> Bool {
         guard let seconds = until?.timeIntervalSince(now) else { return false }

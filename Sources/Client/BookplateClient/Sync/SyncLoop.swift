@@ -111,18 +111,20 @@ extension GraphQLClient {
         of sync: SyncRequest, _ uploads: UploadFolder, token: String
     ) async -> SyncOutcome {
         do {
-            var request = try request(sync.document, sync.variables, token: token)
-            if let upload = sync.upload {
-                guard let file = uploads.data(of: upload) else {
-                    return .impossible(
-                        ServerError(
-                            "The file of the cover is no longer on this device.",
-                            code: .localDamage))
-                }
-                request = try uploadRequest(
-                    sync.document, sync.variables, file: file, path: "input.image", token: token)
+            guard let upload = sync.upload else {
+                return .response(
+                    try await send(try request(sync.document, sync.variables, token: token)))
             }
-            return .response(try await send(request))
+            guard let file = uploads.data(of: upload) else {
+                return .impossible(
+                    ServerError(
+                        "The file of the cover is no longer on this device.", code: .localDamage))
+            }
+            return .response(
+                try await send(
+                    try uploadRequest(
+                        sync.document, sync.variables, file: file, path: "input.image",
+                        token: token)))
         } catch {
             return .unreachable
         }

@@ -125,10 +125,7 @@ public struct Imports: Sendable {
                 // The connection broke, or the access token has expired.
                 try Task.checkCancellation()
             }
-            delay.extend(library.environment, longest: 30)
-            let now = library.environment.now()
-            try await library.environment.sleep(
-                .seconds(delay.until?.timeIntervalSince(now) ?? 1))
+            try await delay.wait(library.environment, longest: 30)
         }
     }
 }
