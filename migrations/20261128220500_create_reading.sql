@@ -45,8 +45,8 @@ BEGIN
 END
 $$;
 
--- Returns whether a read ends after its start, or on the same day. Dates are compared as far as both are known: a read of 2019-05 may
--- have started in 2019.
+-- Returns whether the second date is not before the first one, as for a read or a loan. Dates are compared as far as both are known: a
+-- read of 2019-05 may have started in 2019.
 CREATE FUNCTION are_dates_in_order(started_on text, finished_on text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$

@@ -46,6 +46,7 @@ BEGIN
     END IF;
     WITH new_copies AS MATERIALIZED (
         SELECT
+            -- report_lost_values and import_reviews use the positions up to 20.
             g.line, coalesce(jsonb_array_length(g.record -> 'problems'), 0) + 21 AS problem_position, g.id AS book_id, i.*,
             row_number() OVER (PARTITION BY g.id ORDER BY i.position) + k.copies > 20 AS is_left_out
         FROM unnest(lines, records, ids) AS g (line, record, id)

@@ -29,7 +29,7 @@ package enum FeedRanking {
     private static let priorWeight: (least: Float, new: Float) = (0.02, 0.25)
     /// The number of signals after which the addition to the weight of the prior has halved.
     private static let priorHalfLife: Float = 12
-    /// The exponent of the factor for a book that has exactly the genres that the reader likes, before it is multiplied by the concentration.
+    /// The exponent of the factor for a book that has exactly the genres that the reader likes, before it is multiplied by 0.9 plus the concentration.
     private static let genresWeight: Float = 10
     /// The evidence at which the weight of genres has halved.
     private static let evidenceHalf: Float = 0.1

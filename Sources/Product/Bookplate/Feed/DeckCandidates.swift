@@ -43,16 +43,16 @@ struct DeckCandidates {
     var shares: [(genre: Int16, count: Int)] {
         let favorites = favoriteGenres
         // Genre 0 contains the books without a genre. In other languages than the main one, these are most of the books.
-        let usual = isComplete ? genres + [0] : favorites + genres.prefix(Self.genresMax) + [0]
+        let all = isComplete ? genres + [0] : favorites + genres.prefix(Self.genresMax) + [0]
         var listed: Set<Int16> = []
-        let chosen = (filter.isEmpty ? usual : filter).filter { listed.insert($0).inserted }
+        let chosen = (filter.isEmpty ? all : filter).filter { listed.insert($0).inserted }
         let least = max(Self.cardsOfGenre, Self.popularMin / max(chosen.count, 1))
-        let languagesMax = max(Self.fullLanguagesMax, languages.count)
+        let languageCount = max(Self.fullLanguagesMax, languages.count)
         return chosen.map { genre in
             let isFavorite = genre == 0 || favorites.contains(genre)
-            let count = isFavorite ? max(least, Self.cardsOfLikedGenre) : least
-            let total = (isComplete ? DeckBuilder.cardsMax + 10 : count) * Self.fullLanguagesMax
-            return (genre, max(1, total / languagesMax))
+            let usual = isFavorite ? max(least, Self.cardsOfLikedGenre) : least
+            let full = isComplete ? DeckBuilder.cardsMax + 10 : usual
+            return (genre, max(1, full * Self.fullLanguagesMax / languageCount))
         }
     }
 

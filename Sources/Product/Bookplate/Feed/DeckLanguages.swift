@@ -75,20 +75,19 @@ struct DeckLanguages {
     private func withoutLaterVolumes(
         _ candidates: [DeckCandidates.Candidate]
     ) -> [DeckCandidates.Candidate] {
-        let volumes = candidates.filter { card in
+        guard own.count > 1 else { return candidates }
+        func isVolume(_ card: DeckCandidates.Candidate) -> Bool {
             card.item.traits.volume != nil && own.contains { $0.language == card.language }
         }
-        let series = Dictionary(grouping: volumes, by: \.item.traits.series)
-        let later = series.values.flatMap { volumes in
-            let languages = Dictionary(grouping: volumes) { $0.item.traits.volume ?? 0 }
-                .mapValues { Set($0.map(\.language)) }
-            return volumes.filter { card in
-                languages.contains {
-                    $0.key < card.item.traits.volume ?? 0 && !$0.value.contains(card.language)
-                }
-            }
+        let series = Dictionary(
+            grouping: candidates.filter(isVolume), by: \.item.traits.series)
+        return candidates.filter { card in
+            guard isVolume(card), let volume = card.item.traits.volume else { return true }
+            let earlier = series[card.item.traits.series, default: []]
+                .filter { ($0.item.traits.volume ?? volume) < volume }
+            let inLanguage = Set(
+                earlier.filter { $0.language == card.language }.map(\.item.traits.volume))
+            return earlier.allSatisfy { inLanguage.contains($0.item.traits.volume) }
         }
-        let laterIDs = Set(later.map(\.id))
-        return candidates.filter { !laterIDs.contains($0.id) }
     }
 }

@@ -20,14 +20,10 @@ package struct InputObject {
     ///
     /// - Throws: `.badUserInput` if it is not a UUID.
     package func newID() throws(BookplateError) -> UUID {
-        guard let text = text("id") else { return .version7() }
-        guard let id = UUID(text) else {
-            throw .badUserInput(field: "id", .init(.invalidID))
-        }
-        return id
+        try optionalID("id") ?? .version7()
     }
 
-    /// Returns the ID that the client has chosen for another object that the mutation creates; nil if it has chosen none.
+    /// Returns the ID that the client has chosen for an object that the mutation creates; nil if it has chosen none.
     package func optionalID(_ name: String) throws(BookplateError) -> UUID? {
         guard let text = text(name) else { return nil }
         guard let id = UUID(text) else { throw .badUserInput(field: name, .init(.invalidID)) }

@@ -22,13 +22,13 @@ enum BackupCheck {
             ]
         }
         let age = max(0, time(nil) - newest)
-        let hours = age / 3600
+        let text = "the newest one in \(folder.path) is \(age / 3600) hours old"
         return [
             age > secondsMax
                 ? .wrong(
-                    check, "the newest one in \(folder.path) is \(hours) hours old",
+                    check, text,
                     "find out why no newer one was made, such as in journalctl -u bookplate-backup")
-                : .ok(check, "the newest one in \(folder.path) is \(hours) hours old")
+                : .ok(check, text)
         ]
     }
 }

@@ -48,14 +48,13 @@ private struct MigrationStep {
     private var milliseconds: Int64
     /// The locks for which requests wait.
     private var locks: [TableLock]
-    /// The tables that earlier steps lock. The dry run already holds these locks, so it does not find out whether this step
+    /// The other tables that earlier steps lock. The dry run already holds these locks, so it does not find out whether this step
     /// needs them again after the commit of the earlier steps.
-    private var mayLockAgain: [String]
+    private var mayLockAgain: [String] = []
 
     /// Each versioned file has a transaction of its own. Repeatable files belong to that of the last versioned file.
     static func steps(of trials: [Migrator.Trial]) -> [MigrationStep] {
         var steps: [MigrationStep] = []
-        var locked: Set<String> = []
         for trial in trials {
             let locks = trial.locks.filter { $0.blocks != .nothing }
             if case .repeatable = trial.file, !steps.isEmpty {
@@ -63,16 +62,17 @@ private struct MigrationStep {
                 steps[steps.count - 1].milliseconds += trial.milliseconds
                 steps[steps.count - 1].locks += locks
             } else {
-                locked.formUnion(steps.last?.locks.map(\.table) ?? [])
                 steps.append(
                     MigrationStep(
                         files: [trial.file.fileName], milliseconds: trial.milliseconds,
-                        locks: locks, mayLockAgain: locked.sorted()))
+                        locks: locks))
             }
         }
+        var locked: Set<String> = []
         for index in steps.indices {
             let tables = Set(steps[index].locks.map(\.table))
-            steps[index].mayLockAgain.removeAll(where: tables.contains)
+            steps[index].mayLockAgain = locked.subtracting(tables).sorted()
+            locked.formUnion(tables)
         }
         return steps
     }

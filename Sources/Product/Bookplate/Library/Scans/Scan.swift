@@ -5,7 +5,7 @@ import Postgres
 /// An ISBN that the reader has scanned.
 enum Scan {
     static let id = Column("s.id", .uuid)
-    /// The maximum number of scans of a reader. `import_scans` has the same number.
+    /// The maximum number of scans of a reader. `import_scans` and `merge_guest` have the same number.
     static let ofReaderMax = 1_000
     private static let cardID = Column(
         "(SELECT e.id FROM editions e WHERE e.isbn13 = s.isbn13)", .uuid)
