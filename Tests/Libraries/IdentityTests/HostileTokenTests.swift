@@ -37,6 +37,11 @@ struct Attack: Sendable, CustomTestStringConvertible {
         await #expect(throws: attack.expected) {
             try await verifier.verify(attack.token, nonce: nil, now: TokenForge.now)
         }
+        // OpenID providers may use all algorithms with public keys.
+        let openID = try forge.verifier(algorithms: TokenAlgorithm.publicKey)
+        await #expect(throws: TokenError.self) {
+            try await openID.verify(attack.token, nonce: nil, now: TokenForge.now)
+        }
         // The token must also be rejected as a notification and as an access token.
         await #expect(throws: TokenError.self) {
             try await verifier.verifyNotification(attack.token, now: TokenForge.now)

@@ -1,3 +1,4 @@
+import Basics
 import TestBasics
 import Testing
 
@@ -152,7 +153,7 @@ import Testing
         }
         if let (title, _, _) = SeriesName.separate(text) { #expect(text.contains(title)) }
         #expect(!text.contains("é") || Contributor.givenNameFirst(text).contains("é"))
-        _ = publishedDate(text)
-        _ = Languages.tag(text)
+        if let date = publishedDate(text) { #expect(PartialDate(date.text) == date) }
+        if let tag = Languages.tag(text) { #expect(Languages.tag(tag) == tag) }
     }
 }

@@ -183,6 +183,13 @@ import Testing
                 VALUES ('cover.fetch', '{}', 'DEAD', 8, 8)
                 """,
             text: "failed for good: 1 cover.fetch", isWarning: true),
+        DatabaseFault(
+            check: "time zones",
+            sql: """
+                INSERT INTO users (id, tenant_id, time_zone)
+                SELECT gen_random_uuid(), id, 'Europe/Nowhere' FROM tenants LIMIT 1
+                """,
+            text: "Europe/Nowhere (1 users, treated as UTC)", isWarning: true),
     ])
     func findsFaultsOfTheDatabase(fault: DatabaseFault) async throws {
         let installation = try await Installation.ready(catalog: [])

@@ -64,6 +64,21 @@ import Testing
                 }.joined()).utf8)
     }
 
+    /// The database may lack the name of the reader's time zone, by which the days of the file become times.
+    @Test(arguments: [
+        "calibre.csv", "goodreads.csv", "hardcover.csv", "librarything.json", "librarything.tsv",
+        "openreads.csv", "storygraph.csv",
+    ])
+    func filesOfAllFormatsAreImportedInAnUnknownTimeZone(file: String) async throws {
+        let app = try await TestApp.start(catalog: [])
+        let reader = try await app.makeReader()
+        try await app.database.execute("UPDATE users SET time_zone = 'Europe/Nowhere'")
+        let result = try await imported(reader, ImportRecordTests.fixture(file))
+        #expect(result["state"] == "DONE" && result["created"] != 0, "\(result)")
+        let books = try await reader.requireValue(Self.library, .null, "me", "books", "nodes")
+        #expect(result["created"] == .int(books.list?.count ?? 0))
+    }
+
     @Test func goodreadsLibraryIsImported() async throws {
         let app = try await TestApp.start(catalog: [])
         let reader = try await app.makeReader()
