@@ -1,4 +1,4 @@
--- Adds other readers to the database of fill.sql, with five books each, whom nobody asks for during the benchmark:
+-- Adds other readers with five books each to the database of fill.sql. The benchmark does not request anything of theirs:
 --
 --   psql -v readers=198000 -f scripts/benchmark/enlarge.sql "$BOOKPLATE_ADMIN_DATABASE_URL"
 \set ON_ERROR_STOP on
